@@ -1,0 +1,40 @@
+/**
+ * Something of ours failed. Carries a stable code, what to do next in its message, and whether trying again helps.
+ * `docs/errors.md` lists every code; a test compares the two.
+ */
+export class Fault extends Error {
+  readonly code: FaultCode
+  /** True when the same call may succeed later without anyone mending anything. */
+  readonly retriable: boolean
+
+  constructor(code: FaultCode, message: string, options: { retriable?: boolean; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'Fault'
+    this.code = code
+    this.retriable = options.retriable ?? false
+  }
+}
+
+export type FaultCode =
+  | 'config_invalid'
+  | 'config_not_found'
+  | 'secret_missing'
+  | 'mode_mismatch'
+  | 'schema_newer'
+  | 'schema_changed'
+  | 'database_unavailable'
+  | 'database_busy'
+  | 'directory_in_use'
+  | 'queue_full'
+  | 'isolation_wrong'
+  | 'commit_failed'
+  | 'hook_failed'
+  | 'hook_timeout'
+  | 'hook_revoked'
+  | 'order_conflict'
+  | 'order_invalid'
+  | 'not_found'
+  | 'effect_not_retriable'
+  | 'replay_refused'
+  | 'money_invalid'
+  | 'shutting_down'

@@ -1,0 +1,50 @@
+import type { Decision } from '../facts/decision.ts'
+import type { EntitlementTarget } from '../facts/entitlement.ts'
+import type { ExceptionDue } from '../facts/exception.ts'
+import type { OrderItem } from '../facts/order.ts'
+import type { Policy } from './policy.ts'
+
+/** What the facts about the order itself say (its terms, whether the merchant closed it, people's decisions). */
+export interface OrderBook {
+  /** Null for a placeholder: something refers to the order and no one has registered it yet. */
+  readonly terms: {
+    readonly amount_minor: bigint
+    readonly currency: string
+    readonly items: readonly OrderItem[]
+    readonly expires_at: string | null
+    readonly account: string | null
+    readonly policy: Policy
+  } | null
+  readonly closed: { readonly how: 'canceled' | 'expired'; readonly by: string; readonly at: string } | null
+  readonly decisions: readonly Decision[]
+  /** True when two different terms are known for one reference. */
+  readonly conflicted: boolean
+}
+
+export type OrderStatus =
+  | 'awaiting_terms'
+  | 'awaiting_payment'
+  | 'underpaid'
+  | 'paid'
+  | 'overpaid'
+  | 'partially_refunded'
+  | 'refunded'
+  | 'charged_back'
+  | 'canceled'
+  | 'expired'
+  | 'on_hold'
+
+export interface OrderState {
+  readonly status: OrderStatus
+  /** Captured money of every payment that counts for this order. */
+  readonly paid_minor: bigint
+  /** Of that, what is left after refunds, lost disputes and reversals; may be negative. */
+  readonly net_minor: bigint
+  /** Paid beyond what was due. */
+  readonly surplus_minor: bigint
+  /** One per item of the terms; empty while there are no terms. */
+  readonly entitlements: readonly EntitlementTarget[]
+  readonly exceptions: readonly ExceptionDue[]
+  /** When time alone would change this state, ISO 8601 UTC; null for never. */
+  readonly next_wakeup: string | null
+}
