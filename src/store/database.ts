@@ -31,6 +31,8 @@ export interface Queryable {
 }
 
 export interface Transaction extends Queryable {
+  /** Runs several statements given as one text, without parameters, inside this transaction; used by migrations and savepoints. */
+  script(sql: string): Promise<void>
   /** Commits; resolves only when the command tag was COMMIT. Throws Fault `commit_failed` when it was ROLLBACK, and the driver's error when the outcome is unknown. */
   commit(): Promise<void>
   /** Rolls back; never throws. A connection that cannot roll back is destroyed. */
@@ -45,6 +47,13 @@ export interface Database extends Queryable {
   readonly driver: 'postgres' | 'pglite'
   /** How many transactions may usefully be open at once: the pool's size, or 1 for PGlite. */
   readonly concurrency: number
+  /** The schema of our tables. Drivers put it first on the search path, so statements name tables without it. */
+  readonly schema: string
+  /**
+   * The search path as the user configured it, ready for `set local search_path to ...`: a hook that runs the user's own
+   * statements in our transaction needs it, or their table `orders` would be ours.
+   */
+  readonly user_search_path: string
   /** Opens a READ COMMITTED transaction on a connection of its own. Throws Fault `database_unavailable` or `database_busy`. */
   begin(options?: { readonly lock_timeout_ms?: number }): Promise<Transaction>
   /** Runs several statements given as one script, without parameters; used by migrations. */
