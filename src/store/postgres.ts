@@ -72,7 +72,7 @@ class PostgresDatabase implements Database {
 
   async query<Row>(statement: Statement, values: readonly Parameter[] = []): Promise<Row[]> {
     // On the user's pool the search path lasts for one transaction, so even a single statement needs one.
-    if (!this.#parts.owned) return this.#queryInside(statement, values)
+    if (!this.#parts.owned) return this.#inside((transaction) => transaction.query<Row>(statement, values))
     const session = await this.#acquire()
     try {
       return (await session.run(statement, values)).rows
@@ -81,12 +81,12 @@ class PostgresDatabase implements Database {
     }
   }
 
-  async #queryInside<Row>(statement: Statement, values: readonly Parameter[]): Promise<Row[]> {
+  async #inside<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const transaction = await this.begin()
     try {
-      const rows = await transaction.query<Row>(statement, values)
+      const result = await work(transaction)
       await transaction.commit()
-      return rows
+      return result
     } finally {
       await transaction.rollback()
     }
@@ -103,6 +103,7 @@ class PostgresDatabase implements Database {
   }
 
   async script(sql: string): Promise<void> {
+    if (!this.#parts.owned) return this.#inside((transaction) => transaction.script(sql))
     const session = await this.#acquire()
     try {
       await session.script(sql)
