@@ -38,6 +38,8 @@ export interface DisputeStatusReached {
   readonly respond_by?: string | undefined
   readonly reason?: string | undefined
   readonly order?: string | undefined
+  /** Event that told it, where the provider's clock has only whole seconds: two statements of one second stay two facts. */
+  readonly event?: string | undefined
 }
 
 /** "Balance transaction txn_1 withdrew 84.00 USD for dispute du_1." Money is told apart from the verdict. */
@@ -52,8 +54,12 @@ export interface DisputeFunds {
   readonly moved_at?: string | undefined
 }
 
-export function disputeStatus(subject: PaymentSubject, content: DisputeStatusReached): FactOf<'dispute_status'> {
-  const key = `dispute/${content.dispute}/${content.stage}/${content.status}/${content.at}`
+export function disputeStatus(
+  subject: PaymentSubject,
+  content: DisputeStatusReached,
+): FactOf<'dispute_status'> {
+  const told = content.event === undefined ? content.at : `${content.at}/${content.event}`
+  const key = `dispute/${content.dispute}/${content.stage}/${content.status}/${told}`
   return { subject, key, kind: 'dispute_status', content }
 }
 

@@ -34,6 +34,8 @@ export interface PaymentMilestoneReached {
   readonly method?: string | undefined
   /** The provider's own code for a failure or cancellation; a code, never free text. */
   readonly reason?: string | undefined
+  /** The provider's id of the subscription whose period this pays. */
+  readonly subscription?: string | undefined
 }
 
 /** "This stand-in object and that payment are the same money." The fact's subject is the stand-in. */
@@ -42,9 +44,14 @@ export interface PaymentLink {
   readonly payment: string
 }
 
-export function paymentMilestone(subject: PaymentSubject, content: PaymentMilestoneReached): FactOf<'payment_milestone'> {
+export function paymentMilestone(
+  subject: PaymentSubject,
+  content: PaymentMilestoneReached,
+): FactOf<'payment_milestone'> {
   const key =
-    content.attempt === undefined ? `payment/${content.milestone}` : `attempt/${content.attempt}/${content.milestone}`
+    content.attempt === undefined
+      ? `payment/${content.milestone}`
+      : `attempt/${content.attempt}/${content.milestone}`
   return { subject, key, kind: 'payment_milestone', content }
 }
 

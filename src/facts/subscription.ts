@@ -24,11 +24,19 @@ export interface SubscriptionStatusReached {
   readonly order?: string | undefined
   readonly price?: string | undefined
   readonly product?: string | undefined
+  /** Event that told it, where the provider's clock has only whole seconds: two statements of one second stay two facts. */
+  readonly event?: string | undefined
 }
 
 export function subscriptionStatus(
   subject: SubscriptionSubject,
   content: SubscriptionStatusReached,
 ): FactOf<'subscription_status'> {
-  return { subject, key: `status/${content.at}/${content.status}`, kind: 'subscription_status', content }
+  const told = content.event === undefined ? '' : `/${content.event}`
+  return {
+    subject,
+    key: `status/${content.at}/${content.status}${told}`,
+    kind: 'subscription_status',
+    content,
+  }
 }

@@ -50,10 +50,17 @@ export interface Provider {
   /** What this endpoint's secrets are for; `null` when they do not tell. Start-up refuses a mode other than the database's. */
   readonly secrets_mode: Mode | null
   /** Labels and fingerprints (first 8 hex digits of SHA-256) of its secrets, for `doctor` and to find a secret used twice. */
-  readonly secrets: readonly { readonly label: string; readonly fingerprint: string }[]
+  readonly secrets: readonly {
+    readonly label: string
+    readonly fingerprint: string
+    /** True when white space round it was cut off; start-up warns. */
+    readonly trimmed?: boolean
+  }[]
   /** Raised whenever `translate` could give other facts for the same bytes; replay needs an equal or newer one. */
   readonly adapter_version: number
   readonly capabilities: CapabilitySheet
+  /** Names of the headers that `translate` reads; they are stored with the event so that it can be replayed. Never a signature. */
+  readonly stored_headers: readonly string[]
   /** Accepted HTTP methods; almost always POST alone. */
   readonly methods: readonly string[]
   /** When set, authentic events of other types are stored and cause nothing. */
