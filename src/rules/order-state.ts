@@ -6,7 +6,7 @@ import type { Policy } from './policy.ts'
 
 /** What the facts about the order itself say (its terms, whether the merchant closed it, people's decisions). */
 export interface OrderBook {
-  /** Null for a placeholder: something refers to the order and no one has registered it yet. */
+  /** Null for a placeholder (something refers to the order and no one has registered it yet), and when they conflict. */
   readonly terms: {
     readonly amount_minor: bigint
     readonly currency: string
@@ -36,11 +36,14 @@ export type OrderStatus =
 
 export interface OrderState {
   readonly status: OrderStatus
+  /** What the terms ask for and in which currency; 0 and null while there are none. */
+  readonly due_minor: bigint
+  readonly currency: string | null
   /** Captured money of every payment that counts for this order. */
   readonly paid_minor: bigint
   /** Of that, what is left after refunds, lost disputes and reversals; may be negative. */
   readonly net_minor: bigint
-  /** Paid beyond what was due. */
+  /** Of what is left and not disputed, the part beyond what was due. */
   readonly surplus_minor: bigint
   /** One per item of the terms; empty while there are no terms. */
   readonly entitlements: readonly EntitlementTarget[]

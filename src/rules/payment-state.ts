@@ -39,6 +39,12 @@ export interface RefundState {
   readonly currency: string | null
   readonly origin: RefundOrigin | null
   readonly moved_at: string | null
+  /** The attempt that is given back; null where no fact names one. */
+  readonly attempt: string | null
+  /** No money had been captured, so none goes back: never counted. */
+  readonly releases_authorization: boolean
+  /** It was reported done at some time, whatever came after. */
+  readonly ever_succeeded: boolean
 }
 
 export interface DisputeState {
@@ -59,7 +65,7 @@ export interface DisputeState {
  */
 export interface PaymentState {
   readonly status: PaymentStatus
-  /** The one order that the facts name; null when none does or when they name several (then `conflicts` says so). */
+  /** The one order that the facts name; null when none does or when they name several (then an exception says so). */
   readonly order: string | null
   /** Every order that any fact names, sorted; more than one is a conflict. */
   readonly orders_named: readonly string[]

@@ -1,0 +1,171 @@
+import type { DisputeFunds, DisputeStage, DisputeStatus, DisputeStatusReached } from '../facts/dispute.ts'
+import type { Conflict } from './conflict.ts'
+import { compareInstants, instantOf } from './instant.ts'
+import type { DisputeState } from './payment-state.ts'
+import {
+  DISPUTE_MEANING,
+  DISPUTE_STAGE_RANK,
+  DISPUTE_STATUS_RANK,
+  type DisputeMeaning,
+  FIRST_STAGE_WITH_MONEY,
+} from './rank.ts'
+
+/** One dispute and what it does to the payment's money, all in the payment's currency. */
+export interface DerivedDispute {
+  readonly state: DisputeState
+  /** Withheld while nobody has decided. */
+  readonly disputed_minor: bigint
+  /** Gone for good, as far as is known. */
+  readonly lost_minor: bigint
+  /** A partial verdict whose part nobody has told. */
+  readonly part_unknown: boolean
+  readonly conflicts: readonly Conflict[]
+}
+
+/**
+ * One dispute from its verdicts and its money movements, which are told apart from each other: the verdict says what
+ * a withdrawal means, the movements say how much it was. Without movements, a stage that takes money takes the
+ * disputed amount.
+ * @param currency the payment's own; movements in another one (a settlement account's) only show that money moved
+ * @param captured_minor stands for the disputed amount where no fact tells it in the payment's currency
+ */
+export function deriveDispute(
+  dispute: string,
+  statuses: readonly DisputeStatusReached[],
+  funds: readonly DisputeFunds[],
+  currency: string | null,
+  captured_minor: bigint,
+): DerivedDispute {
+  const { leading, agreed } = leadingStatuses(statuses)
+  const latest = leading[0] ?? null
+  const own_currency = currency ?? latest?.currency ?? funds[0]?.currency ?? null
+  const amount = newestTold(statuses, 'amount_minor')
+  const amount_currency = newestTold(statuses, 'currency')
+  const movements = sumMovements(
+    funds,
+    own_currency,
+    amountIn(own_currency, amount, amount_currency) ?? captured_minor,
+  )
+  const state: DisputeState = {
+    dispute,
+    stage: latest?.stage ?? 'chargeback',
+    status: latest === null ? 'unknown' : agreed ? latest.status : 'conflicted',
+    amount_minor: amount,
+    currency: amount_currency ?? own_currency,
+    withdrawn_minor: movements.withdrawn_minor,
+    reinstated_minor: movements.reinstated_minor,
+    respond_by: leading.find((content) => content.respond_by !== undefined)?.respond_by ?? null,
+  }
+  const fallback = amountIn(own_currency, amount, amount_currency) ?? captured_minor
+  const meaning = latest === null ? 'open' : DISPUTE_MEANING[latest.status]
+  return {
+    state,
+    ...moneyEffect(meaning, state.stage, movements, fallback),
+    conflicts: agreed ? [] : [{ cause: `dispute/${dispute}`, detail: contradiction(leading) }],
+  }
+}
+
+/**
+ * The statements that count: of the highest stage, decided before undecided, and of those the newest by the provider's
+ * time. They agree when they mean the same for the money.
+ */
+function leadingStatuses(statuses: readonly DisputeStatusReached[]): {
+  leading: DisputeStatusReached[]
+  agreed: boolean
+} {
+  const highest = Math.max(...statuses.map((content) => DISPUTE_STAGE_RANK[content.stage]))
+  const of_stage = statuses.filter((content) => DISPUTE_STAGE_RANK[content.stage] === highest)
+  const decided = of_stage.filter((content) => DISPUTE_MEANING[content.status] !== 'open')
+  const candidates = decided.length > 0 ? decided : of_stage
+  const newest = Math.max(...candidates.map((content) => sortableInstant(content.at)))
+  const leading = candidates
+    .filter((content) => sortableInstant(content.at) === newest)
+    .sort((a, b) => DISPUTE_STATUS_RANK[b.status] - DISPUTE_STATUS_RANK[a.status])
+  return { leading, agreed: new Set(leading.map((content) => DISPUTE_MEANING[content.status])).size <= 1 }
+}
+
+// An unreadable time must not win as the newest.
+function sortableInstant(at: string): number {
+  const instant = instantOf(at)
+  return Number.isFinite(instant) ? instant : Number.NEGATIVE_INFINITY
+}
+
+function contradiction(leading: readonly DisputeStatusReached[]): string {
+  return `at ${leading[0]?.at} it is told as ${leading.map((content) => content.status).join(' and ')}`
+}
+
+function newestTold<F extends 'amount_minor' | 'currency'>(
+  statuses: readonly DisputeStatusReached[],
+  field: F,
+): NonNullable<DisputeStatusReached[F]> | null {
+  const telling = statuses.filter((content) => content[field] !== undefined)
+  telling.sort(
+    (a, b) =>
+      DISPUTE_STAGE_RANK[b.stage] - DISPUTE_STAGE_RANK[a.stage] ||
+      compareInstants(b.at, a.at) ||
+      DISPUTE_STATUS_RANK[b.status as DisputeStatus] - DISPUTE_STATUS_RANK[a.status as DisputeStatus],
+  )
+  return (telling[0]?.[field] ?? null) as NonNullable<DisputeStatusReached[F]> | null
+}
+
+function amountIn(
+  currency: string | null,
+  amount: bigint | null,
+  amount_currency: string | null,
+): bigint | null {
+  return amount_currency === null || amount_currency === currency ? amount : null
+}
+
+interface Movements {
+  readonly withdrawn_minor: bigint
+  readonly reinstated_minor: bigint
+  readonly withdrawal_known: boolean
+}
+
+/**
+ * Adds up what moved in the payment's currency. Where the provider tells movements only in its settlement currency,
+ * each direction stands for the whole disputed amount.
+ */
+function sumMovements(
+  funds: readonly DisputeFunds[],
+  currency: string | null,
+  whole_minor: bigint,
+): Movements {
+  const sum = (direction: DisputeFunds['direction']): bigint => {
+    const moved = funds.filter((content) => content.direction === direction)
+    const own = moved.filter((content) => content.currency === currency)
+    if (own.length > 0) return own.reduce((total, content) => total + content.amount_minor, 0n)
+    return moved.length > 0 ? whole_minor : 0n
+  }
+  return {
+    withdrawn_minor: sum('withdrawn'),
+    reinstated_minor: sum('reinstated'),
+    withdrawal_known: funds.some((content) => content.direction === 'withdrawn'),
+  }
+}
+
+/**
+ * | verdict  | money known to have moved       | nothing known to have moved                        |
+ * |----------|---------------------------------|----------------------------------------------------|
+ * | open     | withheld: withdrawn - reinstated | withheld: the disputed amount; before a chargeback: 0 |
+ * | lost     | lost: withdrawn - reinstated    | lost: the disputed amount; before a chargeback: 0  |
+ * | partial  | lost: withdrawn - reinstated    | nothing, and a person is asked which part          |
+ * | released | nothing                         | nothing                                            |
+ */
+function moneyEffect(
+  meaning: DisputeMeaning,
+  stage: DisputeStage,
+  movements: Movements,
+  whole_minor: bigint,
+): { disputed_minor: bigint; lost_minor: bigint; part_unknown: boolean } {
+  const takes_money = DISPUTE_STAGE_RANK[stage] >= FIRST_STAGE_WITH_MONEY
+  const assumed = takes_money && meaning !== 'partial' ? whole_minor : 0n
+  const taken =
+    (movements.withdrawal_known ? movements.withdrawn_minor : assumed) - movements.reinstated_minor
+  const net = taken > 0n ? taken : 0n
+  return {
+    disputed_minor: meaning === 'open' ? net : 0n,
+    lost_minor: meaning === 'lost' || meaning === 'partial' ? net : 0n,
+    part_unknown: meaning === 'partial' && !movements.withdrawal_known,
+  }
+}

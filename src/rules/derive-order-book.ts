@@ -1,0 +1,62 @@
+import type { Decision } from '../facts/decision.ts'
+import type { Fact } from '../facts/fact.ts'
+import type { OrderClosed, OrderItem } from '../facts/order.ts'
+import { compareInstants, compareText } from './instant.ts'
+import type { OrderBook } from './order-state.ts'
+import { readPolicy } from './policy.ts'
+import { ofKind, type StatementOf, unite } from './unite.ts'
+
+/** What the facts about the order itself say; facts of other subjects are ignored. */
+export function deriveOrderBook(facts: readonly Fact[]): OrderBook {
+  const about_orders = facts.filter((fact) => fact.subject.kind === 'order').map(withSortedItems)
+  // Closing twice is no contradiction, so those facts are not united: the first closing counts.
+  const closings = about_orders.flatMap((fact) => (fact.kind === 'order_closed' ? [fact.content] : []))
+  const { statements, conflicts } = unite(about_orders.filter((fact) => fact.kind !== 'order_closed'))
+  const [terms] = ofKind(statements, 'order_terms')
+  return {
+    terms:
+      terms === undefined || conflicts.some((conflict) => conflict.cause === terms.key) ? null : read(terms),
+    closed: firstClosing(closings),
+    decisions: standing(ofKind(statements, 'decision').map((statement) => statement.content)),
+    conflicted: conflicts.length > 0,
+  }
+}
+
+function read({ content }: StatementOf<'order_terms'>): OrderBook['terms'] {
+  return {
+    amount_minor: content.amount_minor,
+    currency: content.currency,
+    items: content.items,
+    expires_at: content.expires_at ?? null,
+    account: content.account ?? null,
+    policy: readPolicy(content.policy ?? {}),
+  }
+}
+
+/** The same items in another order, or one item on two lines, are the same terms. */
+function withSortedItems(fact: Fact): Fact {
+  if (fact.kind !== 'order_terms') return fact
+  const quantities = new Map<string, number>()
+  for (const { item, quantity } of fact.content.items) {
+    quantities.set(item, (quantities.get(item) ?? 0) + quantity)
+  }
+  const items: OrderItem[] = [...quantities]
+    .map(([item, quantity]) => ({ item, quantity }))
+    .sort((a, b) => compareText(a.item, b.item))
+  return { ...fact, content: { ...fact.content, items } }
+}
+
+function firstClosing(closings: readonly OrderClosed[]): OrderBook['closed'] {
+  const [first] = [...closings].sort(
+    (a, b) => compareInstants(a.at, b.at) || compareText(a.how, b.how) || compareText(a.by, b.by),
+  )
+  return first === undefined ? null : { how: first.how, by: first.by, at: first.at }
+}
+
+/** Decisions that no other one takes back, oldest first. */
+function standing(decisions: readonly Decision[]): Decision[] {
+  const superseded = new Set(decisions.map((decision) => decision.supersedes))
+  return decisions
+    .filter((decision) => !superseded.has(decision.id))
+    .sort((a, b) => compareInstants(a.at, b.at) || compareText(a.id, b.id))
+}

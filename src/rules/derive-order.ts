@@ -1,0 +1,136 @@
+import type { EntitlementState, EntitlementTarget } from '../facts/entitlement.ts'
+import { entitlementOf, shortfallOf } from './entitlement-policy.ts'
+import { instantOf } from './instant.ts'
+import { orderExceptions, unknownOrder } from './order-exceptions.ts'
+import type { OrderBook, OrderState, OrderStatus } from './order-state.ts'
+import { addUp, type SortedPayments, type Sums, sortPayments, surelyHeld } from './order-sums.ts'
+import type { PaymentSummary } from './payment-state.ts'
+import { raise, sortExceptions } from './raise.ts'
+
+/** What the order's own facts and sorted payments amount to; what status, rights and exceptions are read from. */
+export interface Standing {
+  readonly reference: string
+  readonly terms: NonNullable<OrderBook['terms']>
+  readonly closed: OrderBook['closed']
+  readonly payments: SortedPayments
+  /** Money that fulfils. */
+  readonly timely: Sums
+  /** The same with late money, which is ours to account for but fulfils nothing. */
+  readonly all: Sums
+  readonly late: Sums
+  /** At some time the whole price was held, in time. */
+  readonly paid_in_full: boolean
+  readonly surplus_minor: bigint
+}
+
+/**
+ * The state of an order, from sums over its payments and never from which of them came first.
+ * @param payments every payment that names this order, stand-ins and conflicted ones included
+ * @param as_of the present time, ISO 8601 UTC; only decides whether an unpaid order has expired
+ */
+export function deriveOrder(
+  reference: string,
+  book: OrderBook,
+  payments: readonly PaymentSummary[],
+  as_of: string,
+): OrderState {
+  if (book.terms === null) return withoutTerms(reference, book, payments)
+  const standing = standingOf(reference, book.terms, book.closed, payments)
+  const status = statusOf(standing, book, as_of)
+  return {
+    status,
+    due_minor: standing.terms.amount_minor,
+    currency: standing.terms.currency,
+    paid_minor: standing.all.captured_minor,
+    net_minor: standing.all.net_minor,
+    surplus_minor: standing.surplus_minor,
+    entitlements: targetsOf(standing, book),
+    exceptions: sortExceptions([...orderExceptions(standing), ...bookConflict(reference, book)]),
+    next_wakeup: status === 'awaiting_payment' && book.closed === null ? book.terms.expires_at : null,
+  }
+}
+
+function withoutTerms(reference: string, book: OrderBook, payments: readonly PaymentSummary[]): OrderState {
+  return {
+    status: book.conflicted || payments.some(isConflicted) ? 'on_hold' : 'awaiting_terms',
+    due_minor: 0n,
+    currency: null,
+    paid_minor: 0n,
+    net_minor: 0n,
+    surplus_minor: 0n,
+    entitlements: [],
+    exceptions: book.conflicted ? bookConflict(reference, book) : unknownOrder(reference, payments),
+    next_wakeup: null,
+  }
+}
+
+function isConflicted(payment: PaymentSummary): boolean {
+  return payment.status === 'conflicted'
+}
+
+function standingOf(
+  reference: string,
+  terms: NonNullable<OrderBook['terms']>,
+  closed: OrderBook['closed'],
+  all_payments: readonly PaymentSummary[],
+): Standing {
+  const payments = sortPayments(terms, closed, all_payments)
+  const timely = addUp(payments.timely)
+  const late = addUp(payments.late)
+  const all = addUp([...payments.timely, ...payments.late])
+  const due_minor = terms.amount_minor
+  // An order that costs nothing still needs someone to say so: a payment of nothing that succeeded.
+  const confirmed = payments.timely.some(
+    (payment) => payment.status === 'succeeded' || payment.captured_minor > 0n,
+  )
+  const paid_in_full = confirmed && surelyHeld(payments.timely) >= due_minor
+  const beyond = all.net_minor - all.disputed_minor - due_minor
+  const surplus_minor = paid_in_full && beyond > 0n ? beyond : 0n
+  return { reference, terms, closed, payments, timely, all, late, paid_in_full, surplus_minor }
+}
+
+function statusOf(standing: Standing, book: OrderBook, as_of: string): OrderStatus {
+  if (book.conflicted || standing.payments.conflicted.length > 0) return 'on_hold'
+  if (standing.paid_in_full) return paidStatus(standing, as_of)
+  if (standing.late.net_minor > 0n) return 'on_hold'
+  return owingStatus(standing, as_of)
+}
+
+function paidStatus(standing: Standing, as_of: string): OrderStatus {
+  const { timely, terms } = standing
+  if (timely.net_minor >= terms.amount_minor) return standing.surplus_minor > 0n ? 'overpaid' : 'paid'
+  const missing = shortfallOf(timely, terms.amount_minor)
+  if (missing.lost_minor > 0n) return 'charged_back'
+  if (missing.refunded_minor > 0n) return timely.net_minor <= 0n ? 'refunded' : 'partially_refunded'
+  // Only a bank took money back: the buyer owes it again.
+  return owingStatus(standing, as_of)
+}
+
+function owingStatus({ timely, terms, closed }: Standing, as_of: string): OrderStatus {
+  if (timely.net_minor > 0n) return 'underpaid'
+  if (closed !== null) return closed.how
+  return instantOf(as_of) >= instantOf(terms.expires_at) && terms.expires_at !== null
+    ? 'expired'
+    : 'awaiting_payment'
+}
+
+/** Every item of the terms follows the order's sums; none follows a single payment. */
+function targetsOf(standing: Standing, book: OrderBook): EntitlementTarget[] {
+  const state = targetState(standing, book)
+  return standing.terms.items.map(({ item, quantity }) => ({ item, quantity, state }))
+}
+
+function targetState(
+  { timely, terms, payments, paid_in_full }: Standing,
+  book: OrderBook,
+): EntitlementState | 'held' {
+  if (book.conflicted || payments.conflicted.length > 0) return 'held'
+  if (!paid_in_full) return 'none'
+  return entitlementOf(timely, terms.amount_minor, terms.policy)
+}
+
+function bookConflict(reference: string, book: OrderBook) {
+  if (!book.conflicted) return []
+  const message = `Order ${reference} was registered or decided upon in two ways that contradict each other. Nothing is granted or taken until they agree: find out which is right and withdraw the other.`
+  return [raise('fact_conflict', 'terms', 'urgent', message)]
+}

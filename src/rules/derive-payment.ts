@@ -1,0 +1,209 @@
+import type { Fact } from '../facts/fact.ts'
+import type { PaymentSubject, Subject } from '../facts/subject.ts'
+import { type Conflict, conflictExceptions } from './conflict.ts'
+import { type Collection, deriveCollection } from './derive-collection.ts'
+import { type DerivedDispute, deriveDispute } from './derive-dispute.ts'
+import { deriveRefund } from './derive-refund.ts'
+import { compareText } from './instant.ts'
+import { paymentExceptions } from './payment-exceptions.ts'
+import type { PaymentState, PaymentStatus, PaymentSummary, RefundState } from './payment-state.ts'
+import { sortExceptions } from './raise.ts'
+import { ofKind, type Statement, unite } from './unite.ts'
+
+/**
+ * Everything that the facts about one payment say.
+ * @param facts about the payment and the stand-ins linked to it, in any order, copies allowed; when all are about one
+ *   stand-in that has a link, the result only says which payment it belongs to
+ */
+export function derivePayment(facts: readonly Fact[]): PaymentState {
+  const { statements, conflicts: field_conflicts } = unite(facts)
+  const link = resolveLink(statements)
+  const collection = deriveCollection(ofKind(statements, 'payment_milestone'), link.canonical)
+  const refunds = deriveRefunds(statements)
+  const currency =
+    collection.currency ?? refunds.states.find((refund) => refund.currency !== null)?.currency ?? null
+  const disputes = deriveDisputes(statements, currency, collection.captured_minor)
+  const orders_named = ordersNamed(statements)
+  const conflicts = [
+    ...field_conflicts,
+    ...link.conflicts,
+    ...collection.conflicts,
+    ...refunds.conflicts,
+    ...disputes.flatMap((dispute) => dispute.conflicts),
+    ...refundCurrencyConflicts(refunds.states, currency),
+    ...(orders_named.length > 1
+      ? [{ cause: 'order', detail: `it is told as ${orders_named.join(' and ')}` }]
+      : []),
+  ]
+  const disputed = shareWithReversal(collection, disputes)
+  const sums = {
+    authorized_minor: collection.authorized_minor,
+    captured_minor: collection.captured_minor,
+    refunded_minor: sumRefunds(refunds.states, ['succeeded']),
+    refund_pending_minor: sumRefunds(refunds.states, ['requested', 'pending', 'requires_action']),
+    disputed_minor: disputed.disputed_minor,
+    lost_minor: disputed.lost_minor,
+    reversed_minor: collection.reversed_minor,
+  }
+  const state: PaymentState = {
+    status: statusOf(conflicts, link.linked_to, collection),
+    order: orders_named.length === 1 ? orders_named[0]! : null,
+    orders_named,
+    currency,
+    ...sums,
+    moved_at: collection.moved_at,
+    linked_to: link.linked_to,
+    refunds: refunds.states,
+    disputes: disputes.map((dispute) => dispute.state),
+    exceptions: [],
+  }
+  if (link.linked_to !== null) return state
+  const exceptions = [
+    ...conflictExceptions(conflicts, 'payment'),
+    ...paymentExceptions(state, collection, disputes, ofKind(statements, 'refund_total')),
+  ]
+  return { ...state, exceptions: sortExceptions(exceptions) }
+}
+
+/** The part of a payment's state that its order needs. */
+export function summarize(id: string, account: string, state: PaymentState): PaymentSummary {
+  return {
+    id,
+    account,
+    status: state.status,
+    currency: state.currency,
+    captured_minor: state.captured_minor,
+    refunded_minor: state.refunded_minor,
+    refund_pending_minor: state.refund_pending_minor,
+    disputed_minor: state.disputed_minor,
+    lost_minor: state.lost_minor,
+    reversed_minor: state.reversed_minor,
+    moved_at: state.moved_at,
+  }
+}
+
+function statusOf(
+  conflicts: readonly Conflict[],
+  linked_to: string | null,
+  collection: Collection,
+): PaymentStatus {
+  if (linked_to !== null) return 'linked'
+  if (conflicts.length > 0) return 'conflicted'
+  return collection.milestone ?? 'unknown'
+}
+
+interface Link {
+  /** The payment's own subject; null when only a stand-in's facts are here, or when the links contradict each other. */
+  readonly canonical: Subject | null
+  readonly linked_to: string | null
+  readonly conflicts: readonly Conflict[]
+}
+
+/** Which of the subjects is the payment itself: the one that links lead to. */
+function resolveLink(statements: readonly Statement[]): Link {
+  const subjects = new Map<string, PaymentSubject>()
+  const targets = new Map<string, Set<string>>()
+  for (const { subject } of statements) if (subject.kind === 'payment') subjects.set(subject.id, subject)
+  for (const { subject, content } of ofKind(statements, 'payment_link')) {
+    if (subject.kind !== 'payment' || content.payment === subject.id) continue
+    targets.set(subject.id, (targets.get(subject.id) ?? new Set()).add(content.payment))
+  }
+  const roots = new Set([...targets.values()].flatMap((ids) => [...ids]).filter((id) => !targets.has(id)))
+  if (roots.size > 1) {
+    const detail = `it is told as ${[...roots].sort(compareText).join(' and ')}`
+    return { canonical: null, linked_to: null, conflicts: [{ cause: 'link', detail }] }
+  }
+  const [root] = roots
+  const sole = subjects.size === 1 ? [...subjects.values()][0]! : null
+  if (root === undefined) return { canonical: sole, linked_to: null, conflicts: [] }
+  if (sole !== null) return { canonical: null, linked_to: root, conflicts: [] }
+  return { canonical: subjects.get(root) ?? null, linked_to: null, conflicts: [] }
+}
+
+function groupBy<T>(items: readonly T[], nameOf: (item: T) => string): [string, T[]][] {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const name = nameOf(item)
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, [item])
+    else group.push(item)
+  }
+  return [...groups].sort(([a], [b]) => compareText(a, b))
+}
+
+function deriveRefunds(statements: readonly Statement[]): { states: RefundState[]; conflicts: Conflict[] } {
+  const groups = groupBy(ofKind(statements, 'refund_milestone'), ({ content }) => content.refund)
+  const derived = groups.map(([refund, of_refund]) => deriveRefund(refund, of_refund))
+  return {
+    states: derived.map(({ state }) => state),
+    conflicts: derived.flatMap(({ conflicts }) => conflicts),
+  }
+}
+
+/** A refund in another currency than its payment's cannot be subtracted from it. */
+function refundCurrencyConflicts(refunds: readonly RefundState[], currency: string | null): Conflict[] {
+  return refunds
+    .filter((refund) => refund.currency !== null && refund.currency !== currency)
+    .map(({ refund, currency: told }) => ({
+      cause: `refund/${refund}`,
+      detail: `it is told in ${told} and the payment in ${currency}`,
+    }))
+}
+
+function sumRefunds(refunds: readonly RefundState[], statuses: readonly RefundState['status'][]): bigint {
+  return refunds
+    .filter((refund) => statuses.includes(refund.status) && !refund.releases_authorization)
+    .reduce((total, refund) => total + (refund.amount_minor ?? 0n), 0n)
+}
+
+function deriveDisputes(
+  statements: readonly Statement[],
+  currency: string | null,
+  captured_minor: bigint,
+): DerivedDispute[] {
+  const told = [...ofKind(statements, 'dispute_status'), ...ofKind(statements, 'dispute_funds')]
+  return groupBy(told, ({ content }) => content.dispute).map(([dispute, of_dispute]) =>
+    deriveDispute(
+      dispute,
+      ofKind(of_dispute, 'dispute_status').map((statement) => statement.content),
+      distinctMovements(of_dispute),
+      currency,
+      captured_minor,
+    ),
+  )
+}
+
+/** A movement is one, whichever of the linked subjects tells it. */
+function distinctMovements(statements: readonly Statement[]) {
+  const movements = ofKind(statements, 'dispute_funds')
+  return [...new Map(movements.map(({ key, content }) => [key, content])).values()]
+}
+
+/**
+ * A bank's return can be told both as a reversal and as a dispute. Together they cannot take more than was
+ * collected, so what exceeds it is one movement told twice, and the reversal keeps it.
+ */
+function shareWithReversal(
+  { captured_minor, reversed_minor }: Collection,
+  disputes: readonly DerivedDispute[],
+): { disputed_minor: bigint; lost_minor: bigint } {
+  const disputed = disputes.reduce((total, dispute) => total + dispute.disputed_minor, 0n)
+  const lost = disputes.reduce((total, dispute) => total + dispute.lost_minor, 0n)
+  const excess = reversed_minor + disputed + lost - captured_minor
+  let twice = least(reversed_minor, excess < 0n ? 0n : excess)
+  const from_disputed = least(disputed, twice)
+  twice -= from_disputed
+  return { disputed_minor: disputed - from_disputed, lost_minor: lost - least(lost, twice) }
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}
+
+function ordersNamed(statements: readonly Statement[]): string[] {
+  const orders = new Set<string>()
+  for (const { content } of statements) {
+    if ('order' in content && content.order !== undefined && content.order !== null) orders.add(content.order)
+  }
+  return [...orders].sort(compareText)
+}

@@ -1,0 +1,87 @@
+import { compareInstants, compareText, instantOf } from './instant.ts'
+import type { OrderBook } from './order-state.ts'
+import type { PaymentSummary } from './payment-state.ts'
+
+/** Money of several payments added up, in the order's currency. */
+export interface Sums {
+  readonly captured_minor: bigint
+  readonly refunded_minor: bigint
+  readonly lost_minor: bigint
+  readonly reversed_minor: bigint
+  readonly disputed_minor: bigint
+  /** captured - refunded - lost - reversed. */
+  readonly net_minor: bigint
+}
+
+export function addUp(payments: readonly PaymentSummary[]): Sums {
+  const sum = (field: Exclude<keyof Sums, 'net_minor'>) =>
+    payments.reduce((total, payment) => total + payment[field], 0n)
+  return {
+    captured_minor: sum('captured_minor'),
+    refunded_minor: sum('refunded_minor'),
+    lost_minor: sum('lost_minor'),
+    reversed_minor: sum('reversed_minor'),
+    disputed_minor: sum('disputed_minor'),
+    net_minor: payments.reduce((total, payment) => total + netOf(payment), 0n),
+  }
+}
+
+export function netOf(payment: PaymentSummary): bigint {
+  return payment.captured_minor - payment.refunded_minor - payment.lost_minor - payment.reversed_minor
+}
+
+/** The order's payments, sorted into what each may do for it. */
+export interface SortedPayments {
+  /** Right currency, right account, money moved in time: these fulfil. First by when the money moved, then by id. */
+  readonly timely: readonly PaymentSummary[]
+  /** As above, but the money moved after the order was closed or had expired, or nobody told when. */
+  readonly late: readonly PaymentSummary[]
+  readonly wrong_currency: readonly PaymentSummary[]
+  readonly wrong_account: readonly PaymentSummary[]
+  readonly conflicted: readonly PaymentSummary[]
+}
+
+/** Compares each payment with the terms. Times are the provider's, so when a message came does not matter. */
+export function sortPayments(
+  terms: NonNullable<OrderBook['terms']>,
+  closed: OrderBook['closed'],
+  payments: readonly PaymentSummary[],
+): SortedPayments {
+  const last_instant = Math.min(instantOf(terms.expires_at), instantOf(closed?.at))
+  const sorted = { timely: [], late: [], wrong_currency: [], wrong_account: [], conflicted: [] } as {
+    [K in keyof SortedPayments]: PaymentSummary[]
+  }
+  for (const payment of [...payments].sort(byMoved)) {
+    if (payment.status === 'linked') continue
+    if (payment.status === 'conflicted') sorted.conflicted.push(payment)
+    else if (terms.account !== null && payment.account !== terms.account) sorted.wrong_account.push(payment)
+    else if (!sameCurrency(payment.currency, terms.currency)) sorted.wrong_currency.push(payment)
+    else if (instantOf(payment.moved_at) <= last_instant) sorted.timely.push(payment)
+    else sorted.late.push(payment)
+  }
+  return sorted
+}
+
+function byMoved(a: PaymentSummary, b: PaymentSummary): number {
+  return (
+    compareInstants(a.moved_at, b.moved_at) || compareText(a.id, b.id) || compareText(a.account, b.account)
+  )
+}
+
+function sameCurrency(a: string | null, b: string): boolean {
+  return a !== null && a.toUpperCase() === b.toUpperCase()
+}
+
+/**
+ * The most that was surely held at one time. When each refund or loss happened is not told, so each is taken to follow
+ * its own payment at once: 60.00 paid and given back, then 60.00 paid again, was never 120.00.
+ */
+export function surelyHeld(payments: readonly PaymentSummary[]): bigint {
+  let held = 0n
+  let most = 0n
+  for (const payment of payments) {
+    if (held + payment.captured_minor > most) most = held + payment.captured_minor
+    held += netOf(payment)
+  }
+  return most
+}
