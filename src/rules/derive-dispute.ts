@@ -1,6 +1,6 @@
-import type { DisputeFunds, DisputeStage, DisputeStatus, DisputeStatusReached } from '../facts/dispute.ts'
+import type { DisputeFunds, DisputeStage, DisputeStatusReached } from '../facts/dispute.ts'
 import type { Conflict } from './conflict.ts'
-import { compareInstants, instantOf } from './instant.ts'
+import { compareNewestFirst, instantOf } from './instant.ts'
 import type { DisputeState } from './payment-state.ts'
 import {
   DISPUTE_MEANING,
@@ -56,11 +56,10 @@ export function deriveDispute(
     reinstated_minor: movements.reinstated_minor,
     respond_by: leading.find((content) => content.respond_by !== undefined)?.respond_by ?? null,
   }
-  const fallback = amountIn(own_currency, amount, amount_currency) ?? captured_minor
   const meaning = latest === null ? 'open' : DISPUTE_MEANING[latest.status]
   return {
     state,
-    ...moneyEffect(meaning, state.stage, movements, fallback),
+    ...moneyEffect(meaning, state.stage, movements, whole_minor),
     conflicts: agreed ? [] : [{ cause: `dispute/${dispute}`, detail: contradiction(leading) }],
   }
 }
@@ -77,17 +76,13 @@ function leadingStatuses(statuses: readonly DisputeStatusReached[]): {
   const of_stage = statuses.filter((content) => DISPUTE_STAGE_RANK[content.stage] === highest)
   const decided = of_stage.filter((content) => DISPUTE_MEANING[content.status] !== 'open')
   const candidates = decided.length > 0 ? decided : of_stage
-  const newest = Math.max(...candidates.map((content) => sortableInstant(content.at)))
-  const leading = candidates
-    .filter((content) => sortableInstant(content.at) === newest)
-    .sort((a, b) => DISPUTE_STATUS_RANK[b.status] - DISPUTE_STATUS_RANK[a.status])
+  const ordered = [...candidates].sort(newestThenStrongest)
+  const leading = ordered.filter((content) => instantOf(content.at) === instantOf(ordered[0]!.at))
   return { leading, agreed: new Set(leading.map((content) => DISPUTE_MEANING[content.status])).size <= 1 }
 }
 
-// An unreadable time must not win as the newest.
-function sortableInstant(at: string): number {
-  const instant = instantOf(at)
-  return Number.isFinite(instant) ? instant : Number.NEGATIVE_INFINITY
+function newestThenStrongest(a: DisputeStatusReached, b: DisputeStatusReached): number {
+  return compareNewestFirst(a.at, b.at) || DISPUTE_STATUS_RANK[b.status] - DISPUTE_STATUS_RANK[a.status]
 }
 
 function contradiction(leading: readonly DisputeStatusReached[]): string {
@@ -98,22 +93,10 @@ function newestTold<F extends 'amount_minor' | 'currency'>(
   statuses: readonly DisputeStatusReached[],
   field: F,
 ): NonNullable<DisputeStatusReached[F]> | null {
-  const telling = statuses.filter((content) => content[field] !== undefined)
-  telling.sort(
-    (a, b) =>
-      DISPUTE_STAGE_RANK[b.stage] - DISPUTE_STAGE_RANK[a.stage] ||
-      compareInstants(b.at, a.at) ||
-      DISPUTE_STATUS_RANK[b.status as DisputeStatus] - DISPUTE_STATUS_RANK[a.status as DisputeStatus],
-  )
-  return (telling[0]?.[field] ?? null) as NonNullable<DisputeStatusReached[F]> | null
-}
-
-function amountIn(
-  currency: string | null,
-  amount: bigint | null,
-  amount_currency: string | null,
-): bigint | null {
-  return amount_currency === null || amount_currency === currency ? amount : null
+  const [newest] = statuses
+    .filter((content) => content[field] !== undefined)
+    .sort((a, b) => DISPUTE_STAGE_RANK[b.stage] - DISPUTE_STAGE_RANK[a.stage] || newestThenStrongest(a, b))
+  return newest?.[field] ?? null
 }
 
 interface Movements {

@@ -6,7 +6,7 @@ import { type DerivedDispute, deriveDispute } from './derive-dispute.ts'
 import { deriveRefund } from './derive-refund.ts'
 import { compareText } from './instant.ts'
 import { paymentExceptions } from './payment-exceptions.ts'
-import type { PaymentState, PaymentStatus, PaymentSummary, RefundState } from './payment-state.ts'
+import type { PaymentState, PaymentStatus, RefundState } from './payment-state.ts'
 import { sortExceptions } from './raise.ts'
 import { ofKind, type Statement, unite } from './unite.ts'
 
@@ -63,23 +63,6 @@ export function derivePayment(facts: readonly Fact[]): PaymentState {
     ...paymentExceptions(state, collection, disputes, ofKind(statements, 'refund_total')),
   ]
   return { ...state, exceptions: sortExceptions(exceptions) }
-}
-
-/** The part of a payment's state that its order needs. */
-export function summarize(id: string, account: string, state: PaymentState): PaymentSummary {
-  return {
-    id,
-    account,
-    status: state.status,
-    currency: state.currency,
-    captured_minor: state.captured_minor,
-    refunded_minor: state.refunded_minor,
-    refund_pending_minor: state.refund_pending_minor,
-    disputed_minor: state.disputed_minor,
-    lost_minor: state.lost_minor,
-    reversed_minor: state.reversed_minor,
-    moved_at: state.moved_at,
-  }
 }
 
 function statusOf(

@@ -24,6 +24,13 @@ export function compareInstants(a: string | null, b: string | null): number {
   return compareText(a ?? '', b ?? '')
 }
 
+/** Newest first, for statements of which the newest holds; an unreadable time must not win, so it comes last. */
+export function compareNewestFirst(a: string, b: string): number {
+  const [left, right] = [instantOf(a), instantOf(b)]
+  if (Number.isFinite(left) !== Number.isFinite(right)) return Number.isFinite(left) ? -1 : 1
+  return compareInstants(b, a)
+}
+
 /** Code-unit order: the same on every machine, unlike a locale's. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
