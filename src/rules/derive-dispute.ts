@@ -41,11 +41,9 @@ export function deriveDispute(
   const own_currency = currency ?? latest?.currency ?? funds[0]?.currency ?? null
   const amount = newestTold(statuses, 'amount_minor')
   const amount_currency = newestTold(statuses, 'currency')
-  const movements = sumMovements(
-    funds,
-    own_currency,
-    amountIn(own_currency, amount, amount_currency) ?? captured_minor,
-  )
+  const told_in_own = amount_currency === null || amount_currency === own_currency
+  const whole_minor = (told_in_own ? amount : null) ?? captured_minor
+  const movements = sumMovements(funds, own_currency, whole_minor)
   const state: DisputeState = {
     dispute,
     stage: latest?.stage ?? 'chargeback',
