@@ -8,3 +8,9 @@ export class Unreadable extends Error {
     this.name = 'Unreadable'
   }
 }
+
+/** What to keep as the reason; of errors that are not ours only the name, since their message may quote the body. */
+export function unreadableReason(error: unknown): string {
+  if (error instanceof Unreadable) return error.message
+  return `reading it failed with ${error instanceof Error ? error.name : 'a thrown value'}`
+}

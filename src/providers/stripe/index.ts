@@ -1,0 +1,98 @@
+import { Fault } from '../../facts/fault.ts'
+import type { CapabilitySheet, Provider } from '../contract.ts'
+import type { SecretOption } from '../secret.ts'
+import { isPlaceholder, readSecrets } from '../secret.ts'
+import { checkTolerance } from '../time-window.ts'
+import type { OrderReferenceOption } from './order-reference.ts'
+import { translateStripe } from './translate.ts'
+import { verifyStripe } from './verify.ts'
+
+export type { LabelledSecret, SecretOption } from '../secret.ts'
+export type { OrderReferenceOption } from './order-reference.ts'
+export type { StripeSample } from './sample.ts'
+export { signStripe, stripeEvents } from './sample.ts'
+
+export interface StripeOptions {
+  /** The endpoint's signing secret (`whsec_...`), or several during a rotation. Never decoded: the prefix belongs to it. */
+  readonly webhookSecrets: SecretOption
+  /** Our name for the Stripe account, part of every key; never change it afterwards. Default `default`. */
+  readonly account?: string | undefined
+  /** For Stripe Connect: the `acct_...` whose events this endpoint takes. Events of others are kept and not settled. */
+  readonly connectedAccount?: string | undefined
+  /** Secret or restricted API key; its prefix tells live from test. Not used for requests yet and never kept. */
+  readonly apiKey?: string | undefined
+  /** Where our order reference stands and what it looks like. Default: metadata `order_id`, else `client_reference_id`. */
+  readonly orderReference?: OrderReferenceOption | undefined
+  /** When set, events of other types are stored and cause nothing. */
+  readonly expects?: readonly string[] | undefined
+  /** How far the signed time may lie from ours, seconds, both ways. Default 300, as in Stripe's own libraries. */
+  readonly tolerance_s?: number | undefined
+}
+
+const CAPABILITIES: CapabilitySheet = {
+  event_id: 'body',
+  signed_time: true,
+  redelivers: true,
+  redelivers_for_hours: 72,
+  refund_ids: true,
+  lookup_by_payment: true,
+  lookup_by_reference: true,
+  lists_by_window: true,
+  // Return windows of the schemes; a Bacs indemnity claim has no limit.
+  late_failure_days: { us_bank_account: 60, sepa_debit: 396, bacs_debit: 36_500, '*': 0 },
+}
+
+/**
+ * A Stripe account behind an endpoint. Source of what it reads: Stripe's API reference and webhook documentation, API
+ * versions up to 2026-10-28.
+ * @throws Fault `secret_missing` for a blank or placeholder secret, `config_invalid` for other mistakes
+ */
+export function stripe(options: StripeOptions): Provider {
+  const secrets = readSecrets('stripe', options.webhookSecrets, (text) => Buffer.from(text, 'utf8'))
+  const tolerance_s = checkTolerance('stripe', options.tolerance_s ?? 300)
+  const account = options.account ?? 'default'
+  if (account.trim() === '')
+    throw new Fault('config_invalid', 'stripe: account is blank. Leave it out or name it.')
+  const namespace = 'stripe'
+  const expects = options.expects ?? null
+  const setup = {
+    namespace,
+    account,
+    orderReference: options.orderReference ?? {},
+    connectedAccount: options.connectedAccount,
+    expects,
+  }
+  return {
+    provider: 'stripe',
+    namespace,
+    account,
+    secrets_mode: modeOfKey(options.apiKey),
+    secrets: secrets.map(({ label, fingerprint, trimmed }) => ({ label, fingerprint, trimmed })),
+    adapter_version: 1,
+    capabilities: CAPABILITIES,
+    stored_headers: [],
+    methods: ['POST'],
+    expects,
+    verify: (delivery, now_ms) => verifyStripe(secrets, tolerance_s, delivery, now_ms),
+    translate: (delivery) => translateStripe(setup, delivery.body),
+  }
+}
+
+function modeOfKey(apiKey: string | undefined): Provider['secrets_mode'] {
+  if (apiKey === undefined) return null
+  const key = apiKey.trim()
+  if (key === '' || isPlaceholder(key)) {
+    throw new Fault(
+      'secret_missing',
+      'stripe: apiKey is blank or a placeholder. Set it, or leave the option out.',
+    )
+  }
+  const mode = /^(?:sk|rk)_(live|test)_/.exec(key)?.[1]
+  if (mode === undefined) {
+    throw new Fault(
+      'config_invalid',
+      'stripe: apiKey must begin with sk_live_, sk_test_, rk_live_ or rk_test_.',
+    )
+  }
+  return mode === 'live' ? 'live' : 'test'
+}
