@@ -102,21 +102,22 @@ class Opened {
   }
 }
 
-const kept = ['installation', 'paidonce_migrations']
+const emptying = {
+  name: 'test-emptying',
+  text: `select string_agg(command, '; ') as script from (
+      select format('delete from %I.%I', schemaname, tablename) as command from pg_tables
+        where schemaname = $1 and tablename not in ('installation', 'paidonce_migrations')
+      union all
+      select format('select setval(%L, 1, false)', format('%I.%I', schemaname, sequencename)) from pg_sequences
+        where schemaname = $1
+    ) as commands`,
+}
 
+/** Deletes rather than truncates: with few rows that is ten times as fast. */
 async function emptyTables(database: Database): Promise<void> {
-  const tables = await database.query<{ name: string }>(
-    {
-      name: 'test-list-tables',
-      text: `select format('%I.%I', schemaname, tablename) as name from pg_tables
-        where schemaname = $1 and tablename <> all ($2::text[])`,
-    },
-    [database.schema, kept],
-  )
-  if (tables.length === 0) return
-  const names = tables.map(({ name }) => name).join(', ')
+  const [row] = await database.query<{ script: string | null }>(emptying, [database.schema])
   // A transaction that an earlier test left open holds its locks: fail soon and by name instead of hanging.
-  await database.script(`set lock_timeout = '5s'; truncate ${names} restart identity; reset lock_timeout`)
+  await database.script(`set lock_timeout = '5s'; ${row?.script ?? ''}; reset lock_timeout`)
 }
 
 async function closeUnlessBusy(database: Database): Promise<void> {

@@ -62,11 +62,18 @@ async function refuseLivingOwner(directory: string, number: number, host: string
   const file = ownerFile(directory, number)
   const owner = await readOwner(file)
   if (owner === undefined || owner.released || !(await isAlive(owner, file, host))) return
-  const place = owner.host === host ? '' : ` on ${owner.host}`
-  const who = owner.pid === process.pid && place === '' ? 'this process' : `process ${owner.pid}${place}`
-  throw new Fault(
+  throw inUse(directory, owner, host)
+}
+
+function inUse(directory: string, owner: Owner, host: string): Fault {
+  const where = `The database in ${resolve(directory)} is open in`
+  if (owner.host === host && owner.pid === process.pid) {
+    return new Fault('directory_in_use', `${where} this process already. Use that one, or close it first.`)
+  }
+  const who = owner.host === host ? `process ${owner.pid}` : `process ${owner.pid} on ${owner.host}`
+  return new Fault(
     'directory_in_use',
-    `The database in ${resolve(directory)} is open in ${who}. Stop that process, or talk to the running server instead of its files.`,
+    `${where} ${who}. Stop that process, or talk to the running server instead of its files.`,
   )
 }
 

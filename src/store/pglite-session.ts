@@ -29,13 +29,20 @@ export class PgliteSession {
     return tags.at(-1)?.text.split(' ', 1)[0] ?? ''
   }
 
-  /** Runs something that uses PGlite's own functions, while no statement runs. */
-  apart<T>(work: (pglite: PGlite) => Promise<T>): Promise<T> {
-    return this.#next(() => work(this.#pglite))
+  /** Calls back for notifications of a channel; returns the function that ends this. */
+  hear(channel: string, heard: (payload: string) => void): () => void {
+    return this.#pglite.onNotification((name, payload) => {
+      if (name === channel) heard(payload)
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#next(() => this.#pglite.close())
   }
 
   async #runPrepared({ name, text }: Statement, values: (string | Buffer | null)[]): Promise<Answer[]> {
-    const known = this.#prepared.get(name)
+    // The empty name is the unnamed statement, parsed anew each time: for texts that are not ours (a merchant's hook).
+    const known = name === '' ? undefined : this.#prepared.get(name)
     if (known !== undefined && known !== text) {
       throw new Error(`Two statements are named ${name}. Give each text a name of its own.`)
     }
@@ -48,7 +55,7 @@ export class PgliteSession {
         serialize.execute(),
         serialize.sync(),
       ],
-      () => this.#prepared.set(name, text),
+      () => name !== '' && this.#prepared.set(name, text),
     )
     return answers
   }

@@ -148,16 +148,14 @@ class PgliteDatabase implements Database {
   }
 
   async listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>> {
-    const quoted = `"${channel.replaceAll('"', '""')}"`
-    const stop = await this.#inTurn(() => this.#session.apart((pglite) => pglite.listen(quoted, heard)))
-    return async () => {
-      if (this.#closing === undefined) await this.#inTurn(() => this.#session.apart(() => stop()))
-    }
+    const stop = this.#session.hear(channel, heard)
+    await this.script(`listen "${channel.replaceAll('"', '""')}"`)
+    return async () => stop()
   }
 
   close(): Promise<void> {
     this.#closing ??= this.#turn(true).then(async (leave) => {
-      await this.#session.apart((pglite) => pglite.close())
+      await this.#session.close()
       await this.#unlock()
       leave()
     })
