@@ -1,7 +1,7 @@
 /** Rows of the outbox: what is to be done outside this database. */
 
 /** Order is kept inside one lane of one subject; a bounced receipt does not hold back a revoke. */
-export type Lane = 'access' | 'messages' | 'money'
+export type Lane = 'access' | 'messages' | 'money' | 'alerts'
 
 /** "Set item to this state, revision n." Waiting ones of one item coalesce to the newest; receivers ignore lower revisions. */
 export interface LevelEffectDue {

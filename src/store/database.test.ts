@@ -85,12 +85,9 @@ withDatabases('a database', (open) => {
     it('carries bytes larger than a network packet, in an array too', async () => {
       const db = await open()
       const body = Buffer.alloc(700_000, 'äx')
-      const [same, nothing, empty] = (await roundTrip(db, 'bytea[]', [body, null, Buffer.alloc(0)])) as Buffer[]
+      const sent = [body, null, Buffer.alloc(0)]
+      const [same, nothing, empty] = (await roundTrip(db, 'bytea[]', sent)) as Buffer[]
       expect([same!.equals(body), nothing, empty!.length]).toEqual([true, null, 0])
-        body,
-        null,
-        Buffer.alloc(0),
-      ])
     })
 
     it('reads times of any year and of a session in another zone', async () => {

@@ -40,7 +40,6 @@ function encodeFarDate(value: Date): string {
 }
 
 const needsEscape = /["\\]/
-const escapes = /["\\]/g
 
 function encodeArray(elements: readonly Element[]): string | Buffer {
   if (elements.some((element) => element instanceof Uint8Array)) return encodeByteArray(elements)
@@ -55,7 +54,9 @@ function encodeArray(elements: readonly Element[]): string | Buffer {
 function encodeElement(element: Exclude<Element, Uint8Array>): string {
   if (element === null) return 'NULL'
   if (typeof element !== 'string') return `"${encodeScalar(element)}"`
-  return needsEscape.test(element) ? `"${element.replace(escapes, '\\$&')}"` : `"${element}"`
+  return needsEscape.test(element)
+    ? `"${element.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+    : `"${element}"`
 }
 
 /** `bytea[]` in binary, since its text form doubles every byte and is parsed again by the server. */

@@ -1,0 +1,247 @@
+import type { EffectDue } from '../facts/effect.ts'
+import type { Fact } from '../facts/fact.ts'
+import { Fault } from '../facts/fault.ts'
+import { type OrderTerms, orderTerms } from '../facts/order.ts'
+import { deriveOrder } from '../rules/derive-order.ts'
+import { deriveOrderBook } from '../rules/derive-order-book.ts'
+import type { OrderBook, OrderState } from '../rules/order-state.ts'
+import type { PaymentSummary } from '../rules/payment-state.ts'
+import { type EntitlementChange, planEffects } from '../rules/plan-effects.ts'
+import { summarize } from '../rules/summarize.ts'
+import { insertOrders } from '../store/queries/insert-orders.ts'
+import { loadFacts, type StoredFact } from '../store/queries/load-facts.ts'
+import { loadPayments } from '../store/queries/load-payments.ts'
+import { lockOrders } from '../store/queries/lock-orders.ts'
+import { decodeBook, type OrderKey, type OrderRow, orderLock } from '../store/queries/order-row.ts'
+import type { PaymentRow } from '../store/queries/payment-row.ts'
+import { type EntitlementRow, loadEntitlements } from '../store/queries/upsert-entitlements.ts'
+import { bySubject, type PaymentDraft } from './payments.ts'
+import { type Intake, Statements, takeIn } from './statement.ts'
+import { invariant, type Work } from './work.ts'
+
+/** One order of the batch, from what is said about it to what will be written. */
+export interface OrderDraft {
+  readonly key: OrderKey
+  readonly lock: string
+  readonly statements: Statements
+  /** Payments of this batch that name the order, or named it before. */
+  readonly payments: Set<PaymentDraft>
+  /** The items that speak of the order itself, by their place in the batch. */
+  readonly items: Set<number>
+  row: OrderRow
+  /** The row was inserted by this batch, so nothing was stored about it before. */
+  inserted: boolean
+  /** Read its own facts again although no new one came: a settle that was kept may not have written what they say. */
+  refold: boolean
+  book: OrderBook
+  payment_ids: bigint[]
+  before: EntitlementRow[]
+  state: OrderState | null
+  entitlements: readonly EntitlementChange[]
+  effects: readonly EffectDue[]
+  withdraw_receipt: boolean
+}
+
+export type OrderDrafts = Map<string, OrderDraft>
+
+export function orderDraft(drafts: OrderDrafts, key: OrderKey): OrderDraft {
+  const lock = orderLock(key)
+  let draft = drafts.get(lock)
+  if (!draft) {
+    draft = {
+      key,
+      lock,
+      statements: new Statements(),
+      payments: new Set(),
+      items: new Set(),
+      row: placeholder(key, 0n),
+      inserted: false,
+      refold: false,
+      book: NO_BOOK,
+      payment_ids: [],
+      before: [],
+      state: null,
+      entitlements: [],
+      effects: [],
+      withdraw_receipt: false,
+    }
+    drafts.set(lock, draft)
+  }
+  return draft
+}
+
+const NO_BOOK = deriveOrderBook([])
+
+function placeholder(key: OrderKey, id: bigint): OrderRow {
+  return {
+    id,
+    facts_rev: 0n,
+    effect_seq: 0n,
+    open_exceptions: 0,
+    has_entitlements: false,
+    tenant: key.tenant,
+    reference: key.reference,
+    status: 'awaiting_terms',
+    payment_ids: [],
+    book: null,
+  }
+}
+
+/** Locks the orders in key order; a reference without a row gets a placeholder, so that it can be locked at all. */
+export async function lockOrderDrafts(work: Work, drafts: OrderDrafts): Promise<void> {
+  const sorted = [...drafts.values()].sort((a, b) => (a.lock < b.lock ? -1 : 1))
+  const take = (rows: readonly OrderRow[]) => {
+    for (const row of rows) adopt(drafts.get(orderLock(row))!, row)
+  }
+  take(
+    await lockOrders(
+      work.tx,
+      work.bucket,
+      sorted.map((draft) => draft.key),
+    ),
+  )
+  const missing = sorted.filter((draft) => draft.row.id === 0n)
+  if (missing.length === 0) return
+  const inserted = await insertOrders(
+    work.tx,
+    work.bucket,
+    work.as_of,
+    missing.map((draft) => draft.key),
+  )
+  for (const draft of missing) {
+    const id = inserted.get(draft.lock)
+    if (id === undefined) continue
+    draft.row = placeholder(draft.key, id)
+    draft.inserted = true
+  }
+  const raced = missing.filter((draft) => draft.row.id === 0n)
+  if (raced.length > 0)
+    take(
+      await lockOrders(
+        work.tx,
+        work.bucket,
+        raced.map((draft) => draft.key),
+      ),
+    )
+  invariant(
+    sorted.every((draft) => draft.row.id !== 0n),
+    'orders locked are not the orders asked for',
+  )
+}
+
+function adopt(draft: OrderDraft, row: OrderRow): void {
+  draft.row = row
+  draft.book = row.book === null ? NO_BOOK : decodeBook(row.book)
+}
+
+/**
+ * Reads, in a statement after the lock, what deriving the orders needs: their own facts where new ones came, sibling
+ * payments outside the batch, the rights given so far.
+ */
+export async function loadOrderDrafts(
+  work: Work,
+  drafts: OrderDrafts,
+  intake: Intake,
+): Promise<Map<bigint, PaymentRow>> {
+  const all = [...drafts.values()]
+  for (const draft of all) draft.payment_ids = currentPayments(draft)
+  const inBatch = new Set(all.flatMap((draft) => [...draft.payments].map((payment) => payment.id)))
+  const siblings = [...new Set(all.flatMap((draft) => draft.payment_ids))].filter((id) => !inBatch.has(id))
+  const granted = all.filter((draft) => draft.row.has_entitlements).map((draft) => draft.row.id)
+  const refolded = all.filter((draft) => draft.refold || draft.statements.size > 0)
+  const told = refolded.filter((draft) => !draft.inserted).map((draft) => draft.row.id)
+  const [rows, entitlements, facts] = await Promise.all([
+    siblings.length > 0 ? loadPayments(work.tx, work.bucket, siblings) : [],
+    granted.length > 0 ? loadEntitlements(work.tx, work.bucket, granted) : [],
+    told.length > 0 ? loadFacts(work.tx, work.bucket, told) : [],
+  ])
+  const byOrder = new Map(all.map((draft) => [draft.row.id, draft]))
+  for (const row of entitlements) byOrder.get(row.order_id)!.before.push(row)
+  const stored = bySubject(facts)
+  for (const draft of refolded) takeInOrderFacts(draft, stored.get(draft.row.id) ?? [], intake)
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** The payments that name the order now: those on the row, with what this batch's payments changed about it. */
+function currentPayments(draft: OrderDraft): bigint[] {
+  const ids = new Set(draft.row.payment_ids)
+  for (const payment of draft.payments) {
+    const names = payment.state ? payment.state.orders_named : (payment.row?.order_refs ?? [])
+    if (names.includes(draft.key.reference)) ids.add(payment.id)
+    else ids.delete(payment.id)
+  }
+  return [...ids]
+}
+
+function takeInOrderFacts(draft: OrderDraft, stored: readonly StoredFact[], intake: Intake): void {
+  const known = stored.map(
+    (fact) =>
+      ({
+        subject: { kind: 'order', reference: draft.key.reference },
+        key: fact.key,
+        kind: fact.kind,
+        content: fact.content,
+      }) as Fact,
+  )
+  const fresh = takeIn(intake, draft.row.id, draft.statements, stored)
+  if (
+    fresh.some((fact) => fact.kind === 'order_terms') &&
+    known.some((fact) => fact.kind === 'order_terms')
+  ) {
+    throw new Fault(
+      'order_conflict',
+      `Order ${draft.key.reference} is registered already with other terms. Terms are pinned when they are registered; use a new reference, or cancel the order first.`,
+    )
+  }
+  if (fresh.length > 0 || draft.refold) draft.book = deriveOrderBook([...known, ...fresh])
+}
+
+/** Adds terms that the merchant's own orders table gave for a placeholder. */
+export function adoptTerms(draft: OrderDraft, terms: OrderTerms, intake: Intake): void {
+  draft.statements.add(orderTerms({ kind: 'order', reference: draft.key.reference }, terms), {
+    kind: 'merchant',
+    id: 0n,
+    version: 1,
+  })
+  takeInOrderFacts(draft, [], intake)
+}
+
+/** Derives one order from its book and the summaries of all its payments, and plans what is due. */
+export function deriveDraft(work: Work, draft: OrderDraft, siblings: ReadonlyMap<bigint, PaymentRow>): void {
+  const inBatch = new Map([...draft.payments].map((payment) => [payment.id, payment]))
+  const summaries: PaymentSummary[] = []
+  for (const id of draft.payment_ids) {
+    const payment = inBatch.get(id)
+    if (payment?.state)
+      summaries.push(summarize(payment.key.provider_payment_id, payment.key.account, payment.state))
+    else summaries.push(summarizeRow(payment?.row ?? siblings.get(id)!))
+  }
+  draft.state = deriveOrder(draft.key.reference, draft.book, summaries, work.as_of.toISOString())
+  const plan = planEffects(
+    {
+      reference: draft.key.reference,
+      before: draft.before.map((row) => ({ ...row, revision: Number(row.revision) })),
+    },
+    draft.state,
+  )
+  draft.entitlements = plan.entitlements
+  draft.effects = plan.effects
+  draft.withdraw_receipt = plan.withdraw_receipt
+}
+
+/** What the order step needs of a payment, from its row. */
+export function summarizeRow(row: PaymentRow): PaymentSummary {
+  return {
+    id: row.provider_payment_id,
+    account: row.account,
+    status: row.status,
+    currency: row.currency,
+    captured_minor: BigInt(row.captured_minor),
+    refunded_minor: BigInt(row.refunded_minor),
+    refund_pending_minor: BigInt(row.refund_pending_minor),
+    disputed_minor: BigInt(row.disputed_minor),
+    lost_minor: BigInt(row.lost_minor),
+    reversed_minor: BigInt(row.reversed_minor),
+    moved_at: row.moved_at?.toISOString() ?? null,
+  }
+}

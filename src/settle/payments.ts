@@ -1,0 +1,302 @@
+import type { Fact, FactOf } from '../facts/fact.ts'
+import type { PaymentSubject } from '../facts/subject.ts'
+import { derivePayment } from '../rules/derive-payment.ts'
+import type { PaymentState } from '../rules/payment-state.ts'
+import { insertPayments } from '../store/queries/insert-payments.ts'
+import { loadDormantFacts, loadFacts, type StoredFact } from '../store/queries/load-facts.ts'
+import { loadStandIns } from '../store/queries/load-payments.ts'
+import { lockPayments, lockPaymentsById } from '../store/queries/lock-payments.ts'
+import { type PaymentKey, type PaymentRow, paymentLock } from '../store/queries/payment-row.ts'
+import { type Intake, Statements, takeIn } from './statement.ts'
+import { invariant, type Work } from './work.ts'
+
+/** One payment (or stand-in) of the batch, from what items say about it to what will be written. */
+export interface PaymentDraft {
+  readonly key: PaymentKey
+  readonly lock: string
+  readonly subject: PaymentSubject
+  readonly statements: Statements
+  /** Derive it even if no statement is new. */
+  touched: boolean
+  /** Derive its orders even if its own state stays as it is. */
+  rederive: boolean
+  /** The items that speak of it, by their place in the batch. */
+  readonly items: Set<number>
+  id: bigint
+  /** The locked row as it was; null for one that this batch inserted. */
+  row: PaymentRow | null
+  /** Derived state; null while nothing about it has changed. */
+  state: PaymentState | null
+  linked_to: bigint | null
+  has_stand_ins: boolean
+  /** Its row was inserted with the final state, so there is nothing to update. */
+  complete: boolean
+}
+
+export type PaymentDrafts = Map<string, PaymentDraft>
+
+export function paymentDraft(drafts: PaymentDrafts, tenant: string, subject: PaymentSubject): PaymentDraft {
+  const key = {
+    tenant,
+    namespace: subject.namespace,
+    account: subject.account,
+    provider_payment_id: subject.id,
+  }
+  const lock = paymentLock(key)
+  let draft = drafts.get(lock)
+  if (!draft) {
+    draft = {
+      key,
+      lock,
+      subject,
+      statements: new Statements(),
+      touched: false,
+      rederive: false,
+      items: new Set(),
+      id: 0n,
+      row: null,
+      state: null,
+      linked_to: null,
+      has_stand_ins: false,
+      complete: false,
+    }
+    drafts.set(lock, draft)
+  }
+  return draft
+}
+
+const NOTHING_KNOWN = derivePayment([])
+
+/**
+ * Locks the payments of the batch, takes in what is new about them and derives their states. A row is inserted when
+ * anything refers to it; rows that were there are locked in a later statement, and read in a statement after that.
+ */
+export async function settlePayments(work: Work, drafts: PaymentDrafts, intake: Intake): Promise<void> {
+  if (drafts.size === 0) return
+  const sorted = [...drafts.values()].sort((a, b) => (a.lock < b.lock ? -1 : 1))
+  const linked = linkTargets(sorted)
+  for (const draft of sorted) {
+    const alone = !linked.has(draft.lock)
+    draft.complete = alone
+    draft.state = alone ? derivePayment(draft.statements.facts()) : NOTHING_KNOWN
+  }
+  const inserted = await insertPayments(
+    work.tx,
+    work.bucket,
+    work.as_of,
+    sorted.map((draft) => write(draft)),
+  )
+  const standing: PaymentDraft[] = []
+  const facts = new Map<PaymentDraft, Fact[]>()
+  for (const draft of sorted) {
+    const id = inserted.get(draft.lock)
+    if (id === undefined) {
+      draft.complete = false
+      draft.state = null
+      standing.push(draft)
+      continue
+    }
+    draft.id = id
+    facts.set(draft, takeIn(intake, id, draft.statements, []))
+  }
+  if (standing.length === 0 && linked.size === 0) return
+  await lockStanding(work, drafts, standing)
+  await deriveStanding(work, drafts, facts, intake)
+}
+
+/** What is written of a draft, inserted or updated. */
+export function write(draft: PaymentDraft) {
+  const state = draft.state!
+  return {
+    ...draft.key,
+    state,
+    linked_to: draft.linked_to,
+    has_stand_ins: draft.has_stand_ins,
+    open_exceptions: state.exceptions.length,
+  }
+}
+
+/** True when the derived state differs from the stored one in anything that an order looks at. */
+export function changesOrder(draft: PaymentDraft): boolean {
+  const { row, state } = draft
+  if (!state) return false
+  if (!row) return true
+  return (
+    row.status !== state.status ||
+    row.currency !== state.currency ||
+    BigInt(row.captured_minor) !== state.captured_minor ||
+    BigInt(row.refunded_minor) !== state.refunded_minor ||
+    BigInt(row.refund_pending_minor) !== state.refund_pending_minor ||
+    BigInt(row.disputed_minor) !== state.disputed_minor ||
+    BigInt(row.lost_minor) !== state.lost_minor ||
+    BigInt(row.reversed_minor) !== state.reversed_minor ||
+    (row.moved_at?.getTime() ?? null) !== (state.moved_at === null ? null : Date.parse(state.moved_at)) ||
+    row.order_refs.join('\n') !== state.orders_named.join('\n')
+  )
+}
+
+/** Locks of all drafts that a link in this batch joins, on either side. */
+function linkTargets(drafts: readonly PaymentDraft[]): Set<string> {
+  const joined = new Set<string>()
+  for (const draft of drafts) {
+    for (const fact of draft.statements.facts()) {
+      if (fact.kind !== 'payment_link') continue
+      joined.add(draft.lock)
+      joined.add(paymentLock({ ...draft.key, provider_payment_id: fact.content.payment }))
+    }
+  }
+  return joined
+}
+
+async function lockStanding(
+  work: Work,
+  drafts: PaymentDrafts,
+  standing: readonly PaymentDraft[],
+): Promise<void> {
+  if (standing.length === 0) return
+  const rows = await lockPayments(
+    work.tx,
+    work.bucket,
+    standing.map((draft) => draft.key),
+  )
+  invariant(rows.length === standing.length, 'payments locked are not the payments asked for')
+  for (const row of rows) adopt(drafts.get(paymentLock(row))!, row)
+  // The money of a stand-in is another payment's, whose row guards them both. It was not known before the first lock,
+  // so it comes out of key order; a deadlock that this may cause is repeated whole.
+  const elsewhere = new Set(rows.map((row) => row.linked_to).filter((id) => id !== null))
+  for (const row of rows) elsewhere.delete(row.id)
+  for (const draft of drafts.values()) elsewhere.delete(draft.id)
+  if (elsewhere.size === 0) return
+  for (const row of await lockPaymentsById(work.tx, work.bucket, [...elsewhere].sort(ascending))) {
+    const subject = {
+      kind: 'payment' as const,
+      namespace: row.namespace,
+      account: row.account,
+      id: row.provider_payment_id,
+    }
+    adopt(paymentDraft(drafts, row.tenant, subject), row)
+  }
+}
+
+function adopt(draft: PaymentDraft, row: PaymentRow): void {
+  draft.id = row.id
+  draft.row = row
+  draft.linked_to = row.linked_to
+  draft.has_stand_ins = row.has_stand_ins
+}
+
+async function deriveStanding(
+  work: Work,
+  drafts: PaymentDrafts,
+  facts: Map<PaymentDraft, Fact[]>,
+  intake: Intake,
+): Promise<void> {
+  const parents = [...drafts.values()].filter((draft) => draft.has_stand_ins).map((draft) => draft.id)
+  if (parents.length > 0) {
+    for (const row of await loadStandIns(work.tx, work.bucket, parents)) {
+      const subject = {
+        kind: 'payment' as const,
+        namespace: row.namespace,
+        account: row.account,
+        id: row.provider_payment_id,
+      }
+      const draft = paymentDraft(drafts, row.tenant, subject)
+      if (!draft.row && draft.id === 0n) adopt(draft, row)
+    }
+  }
+  const standing = [...drafts.values()].filter((draft) => draft.row !== null)
+  const stored = await loadStored(
+    work,
+    standing.map((draft) => draft.id),
+  )
+  const changed = new Set<PaymentDraft>()
+  for (const draft of drafts.values()) {
+    if (draft.row === null) {
+      if (!draft.complete) changed.add(draft)
+      continue
+    }
+    const known = stored.live.get(draft.id) ?? []
+    const dormant = stored.dormant.get(draft.id) ?? []
+    const fresh = takeIn(
+      intake,
+      draft.id,
+      draft.statements,
+      dormant.length > 0 ? [...known, ...dormant] : known,
+    )
+    const revived = dormant.length > 0 ? draft.statements.facts() : []
+    facts.set(draft, [...known.map((fact) => asFact(draft, fact)), ...fresh, ...revived])
+    if (fresh.length > 0 || revived.length > 0 || draft.touched) changed.add(draft)
+  }
+  deriveGroups(drafts, facts, changed)
+}
+
+async function loadStored(work: Work, ids: readonly bigint[]) {
+  const [live, dormant] = await Promise.all([
+    ids.length > 0 ? loadFacts(work.tx, work.bucket, ids) : [],
+    work.with_dormant && ids.length > 0 ? loadDormantFacts(work.tx, work.bucket, ids) : [],
+  ])
+  return { live: bySubject(live), dormant: bySubject(dormant) }
+}
+
+/** A payment is derived together with its stand-ins; a stand-in alone says only whose money it is. */
+function deriveGroups(
+  drafts: PaymentDrafts,
+  facts: Map<PaymentDraft, Fact[]>,
+  changed: Set<PaymentDraft>,
+): void {
+  const members = new Map<PaymentDraft, PaymentDraft[]>()
+  const wanted = new Set<PaymentDraft>(changed)
+  for (const draft of drafts.values()) {
+    const own = facts.get(draft) ?? []
+    if (!own.some((fact) => fact.kind === 'payment_link')) {
+      if (draft.linked_to !== null && changed.has(draft)) unlink(drafts, draft, wanted)
+      continue
+    }
+    const state = derivePayment(own)
+    const target =
+      state.linked_to === null
+        ? undefined
+        : drafts.get(paymentLock({ ...draft.key, provider_payment_id: state.linked_to }))
+    if (changed.has(draft) || target?.id !== draft.linked_to) {
+      if (draft.linked_to !== null && target?.id !== draft.linked_to) unlink(drafts, draft, wanted)
+      draft.state = state.status === 'linked' ? { ...state, orders_named: [], order: null } : state
+      draft.linked_to = target?.id ?? null
+    }
+    wanted.delete(draft)
+    if (!target) continue
+    members.set(target, [...(members.get(target) ?? []), draft])
+    if (changed.has(draft)) wanted.add(target)
+  }
+  for (const draft of wanted) {
+    if (draft.complete) continue
+    const stand_ins = members.get(draft) ?? []
+    const group = [...(facts.get(draft) ?? []), ...stand_ins.flatMap((member) => facts.get(member) ?? [])]
+    draft.state = derivePayment(group)
+    draft.has_stand_ins = stand_ins.length > 0
+  }
+}
+
+function unlink(drafts: PaymentDrafts, draft: PaymentDraft, wanted: Set<PaymentDraft>): void {
+  for (const former of drafts.values()) if (former.id === draft.linked_to) wanted.add(former)
+  draft.linked_to = null
+}
+
+function asFact(draft: PaymentDraft, stored: StoredFact): Fact {
+  return { subject: draft.subject, key: stored.key, kind: stored.kind, content: stored.content } as FactOf<
+    typeof stored.kind
+  > as Fact
+}
+
+export function bySubject(facts: readonly StoredFact[]): Map<bigint, StoredFact[]> {
+  const grouped = new Map<bigint, StoredFact[]>()
+  for (const fact of facts) {
+    const list = grouped.get(fact.subject_id)
+    if (list) list.push(fact)
+    else grouped.set(fact.subject_id, [fact])
+  }
+  return grouped
+}
+
+function ascending(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,250 @@
+import { Fault } from '../facts/fault.ts'
+import type { Database } from '../store/database.ts'
+import { readClock } from '../store/queries/read-clock.ts'
+import { deleteEventWitnesses } from '../store/queries/replace-witnesses.ts'
+import { asChange } from './change.ts'
+import { gather } from './gather.ts'
+import { type FindOrders, HookTimeout, type OnEntitlement, runHook } from './hook.ts'
+import type { SettleItem, SettleOutcome } from './item.ts'
+import {
+  adoptTerms,
+  deriveDraft,
+  loadOrderDrafts,
+  lockOrderDrafts,
+  type OrderDraft,
+  type OrderDrafts,
+  orderDraft,
+} from './orders.ts'
+import { changesOrder, type PaymentDrafts, settlePayments } from './payments.ts'
+import { type Recorded, recordEvents } from './record-events.ts'
+import { emptyIntake, type Intake } from './statement.ts'
+import { settleSubscriptions } from './subscriptions.ts'
+import { DormantFacts, type Work } from './work.ts'
+import { type Kept, writeAll } from './write.ts'
+
+/** What settling needs besides the items. */
+export interface SettleContext {
+  readonly database: Database
+  readonly epoch: bigint
+  readonly onEntitlement: OnEntitlement | null
+  readonly findOrders: FindOrders | null
+  readonly hook_limit_ms: number
+}
+
+export interface SettleOptions {
+  /** Longest wait for a lock that another transaction holds, milliseconds. */
+  readonly lock_timeout_ms: number
+  /**
+   * How far to go. `full`: everything. `payments`: events, facts and payments, but no order is locked; `event`: the
+   * event alone. Whatever is left out is marked, and settled later.
+   */
+  readonly depth: 'full' | 'payments' | 'event'
+  /** Why it does not go all the way; stands on the mark. */
+  readonly reason: string
+  /** Orders (by lock) not to be settled now, with the reason: their events are kept and marked. */
+  readonly keep: ReadonlyMap<string, string>
+  /** Called before each transaction boundary with its name; tests crash or interleave there. */
+  readonly onBoundary?: ((boundary: Boundary) => Promise<void> | void) | undefined
+}
+
+export type Boundary = 'begun' | 'recorded' | 'locked' | 'derived' | 'written' | 'committed'
+
+export const SETTLE_DEFAULTS: SettleOptions = {
+  lock_timeout_ms: 500,
+  depth: 'full',
+  reason: '',
+  keep: new Map(),
+}
+
+/** A hook ran out of time for this order; the transaction is gone. */
+export class OrderHookTimeout extends HookTimeout {
+  readonly order: string
+  constructor(order: string, message: string) {
+    super(message)
+    this.order = order
+  }
+}
+
+/**
+ * Settles a batch in one transaction and gives the outcome of each item in its place. All or nothing: when it throws,
+ * nothing was written, except after a lost connection at COMMIT, where nobody knows and repeating is harmless.
+ */
+export async function settle(
+  context: SettleContext,
+  bucket: number,
+  items: readonly SettleItem[],
+  options: SettleOptions = SETTLE_DEFAULTS,
+): Promise<SettleOutcome[]> {
+  try {
+    return await attempt(context, bucket, items, options, false)
+  } catch (error) {
+    if (error instanceof DormantFacts) return attempt(context, bucket, items, options, true)
+    throw error
+  }
+}
+
+async function attempt(
+  context: SettleContext,
+  bucket: number,
+  items: readonly SettleItem[],
+  options: SettleOptions,
+  with_dormant: boolean,
+): Promise<SettleOutcome[]> {
+  const tx = await context.database.begin({ lock_timeout_ms: options.lock_timeout_ms })
+  const reached = async (boundary: Boundary) => options.onBoundary?.(boundary)
+  try {
+    await reached('begun')
+    const [as_of, recorded] = await Promise.all([readClock(tx), recordEvents(tx, bucket, items)])
+    await reached('recorded')
+    const work: Work = { tx, bucket, as_of, epoch: context.epoch, with_dormant }
+    const kept = await settleRecorded(context, work, recorded, options, reached)
+    await tx.commit()
+    await reached('committed')
+    return recorded.map((entry, place) => outcome(entry, kept.has(place)))
+  } catch (error) {
+    await tx.rollback()
+    throw error
+  }
+}
+
+function outcome({ item, source }: Recorded, kept: boolean): SettleOutcome {
+  if (!source) return 'duplicate'
+  if (kept) return 'kept'
+  return item.event && item.event.state !== 'settled' ? 'stored' : 'settled'
+}
+
+/** Everything between the event locks and COMMIT. Gives the places of the items that are kept, with the reason. */
+async function settleRecorded(
+  context: SettleContext,
+  work: Work,
+  recorded: readonly Recorded[],
+  options: SettleOptions,
+  reached: (boundary: Boundary) => Promise<void>,
+): Promise<Kept> {
+  const kept: Kept = new Map()
+  if (recorded.every((entry) => entry.source === null && entry.item.touches.length === 0)) return kept
+  await takeBack(work, recorded)
+  const intake = emptyIntake()
+  const drafts = gather(options.depth === 'event' ? [] : recorded)
+  await settlePayments(work, drafts.payments, intake)
+  await settleSubscriptions(work, drafts.subscriptions, intake)
+  if (options.depth === 'full') {
+    nameOrders(drafts.payments, drafts.orders)
+    if (drafts.orders.size > 0) {
+      await lockOrderDrafts(work, drafts.orders)
+      await reached('locked')
+      const failed = new Map<OrderDraft, string>()
+      await deriveOrders(context, work, drafts.orders, intake, options, failed)
+      await runHooks(context, work, drafts.orders, failed)
+      for (const [order, reason] of failed) {
+        order.state = null
+        for (const place of placesOf(order)) kept.set(place, reason)
+      }
+    }
+  } else {
+    for (const [place, { source }] of recorded.entries()) if (source) kept.set(place, options.reason)
+  }
+  await reached('derived')
+  await writeAll(work, recorded, drafts, intake, kept)
+  await reached('written')
+  return kept
+}
+
+/** Replay: what these events have told before is taken back under the same locks under which they tell it anew. */
+async function takeBack(work: Work, recorded: readonly Recorded[]): Promise<void> {
+  const ids = recorded
+    .filter(({ item, source }) => item.replaces && source?.kind === 'event')
+    .map(({ source }) => source!.id)
+  if (ids.length > 0) await deleteEventWitnesses(work.tx, work.bucket, ids)
+}
+
+/** The orders of payments that changed: those they name now and those they named before. */
+function nameOrders(payments: PaymentDrafts, orders: OrderDrafts): void {
+  for (const payment of payments.values()) {
+    if (!payment.rederive && !changesOrder(payment)) continue
+    const names = new Set([...(payment.row?.order_refs ?? []), ...(payment.state?.orders_named ?? [])])
+    for (const reference of names) {
+      const order = orderDraft(orders, { tenant: payment.key.tenant, reference })
+      order.payments.add(payment)
+      order.refold ||= payment.rederive
+    }
+  }
+}
+
+function placesOf(order: OrderDraft): Set<number> {
+  return new Set([...order.items, ...[...order.payments].flatMap((payment) => [...payment.items])])
+}
+
+async function deriveOrders(
+  context: SettleContext,
+  work: Work,
+  orders: OrderDrafts,
+  intake: Intake,
+  options: SettleOptions,
+  failed: Map<OrderDraft, string>,
+): Promise<void> {
+  const siblings = await loadOrderDrafts(work, orders, intake)
+  for (const order of orders.values()) {
+    const reason = options.keep.get(order.lock)
+    if (reason !== undefined) failed.set(order, reason)
+  }
+  if (context.findOrders) await findTerms(context, context.findOrders, work, orders, intake, failed)
+  for (const order of orders.values()) if (!failed.has(order)) deriveDraft(work, order, siblings)
+}
+
+/** Asks the merchant's own tables for the terms of placeholders, all of one tenant in one call. */
+async function findTerms(
+  context: SettleContext,
+  findOrders: FindOrders,
+  work: Work,
+  orders: OrderDrafts,
+  intake: Intake,
+  failed: Map<OrderDraft, string>,
+): Promise<void> {
+  const unknown = new Map<string, OrderDraft[]>()
+  for (const order of orders.values()) {
+    if (order.book.terms !== null || failed.has(order)) continue
+    unknown.set(order.key.tenant, [...(unknown.get(order.key.tenant) ?? []), order])
+  }
+  for (const [tenant, asked] of unknown) {
+    try {
+      const references = asked.map((order) => order.key.reference)
+      const found = await runHook(work.tx, context.hook_limit_ms, (tx) => findOrders(references, tx, tenant))
+      for (const order of asked) {
+        const terms = found.get(order.key.reference)
+        if (terms) adoptTerms(order, terms, intake)
+      }
+    } catch (error) {
+      if (error instanceof HookTimeout) throw new OrderHookTimeout(asked[0]!.lock, error.message)
+      for (const order of asked) failed.set(order, describe(error))
+    }
+  }
+}
+
+/** Runs the merchant's hook for every visible change, one savepoint per order, orders in key order. */
+async function runHooks(
+  context: SettleContext,
+  work: Work,
+  orders: OrderDrafts,
+  failed: Map<OrderDraft, string>,
+): Promise<void> {
+  const hook = context.onEntitlement
+  if (!hook) return
+  for (const order of [...orders.values()].sort((a, b) => (a.lock < b.lock ? -1 : 1))) {
+    const changes = order.entitlements.filter((entitlement) => entitlement.changed)
+    if (changes.length === 0 || failed.has(order)) continue
+    try {
+      await runHook(work.tx, context.hook_limit_ms, async (tx) => {
+        for (const change of changes) await hook(asChange(work, order, change), tx)
+      })
+    } catch (error) {
+      if (error instanceof HookTimeout) throw new OrderHookTimeout(order.lock, error.message)
+      failed.set(order, describe(error))
+    }
+  }
+}
+
+function describe(error: unknown): string {
+  const cause = error instanceof Fault && error.cause instanceof Error ? error.cause : error
+  return cause instanceof Error ? cause.message.slice(0, 500) : 'unknown error'
+}

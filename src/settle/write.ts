@@ -1,0 +1,282 @@
+import { insertEffects, type NewEffect } from '../store/queries/insert-effects.ts'
+import { insertFacts, insertWitnesses } from '../store/queries/insert-facts.ts'
+import { updateSubscriptions } from '../store/queries/lock-subscriptions.ts'
+import { deleteUnsettled, type Mark, markUnsettled } from '../store/queries/mark-unsettled.ts'
+import type { NewException } from '../store/queries/raise-exceptions.ts'
+import { updateEventStates } from '../store/queries/update-event-states.ts'
+import { updateOrders } from '../store/queries/update-orders.ts'
+import { updatePayments } from '../store/queries/update-payments.ts'
+import { upsertDisputes } from '../store/queries/upsert-disputes.ts'
+import { upsertEntitlements } from '../store/queries/upsert-entitlements.ts'
+import { upsertRefunds } from '../store/queries/upsert-refunds.ts'
+import { supersedeEffects, withdrawEffects } from '../store/queries/withdraw-effects.ts'
+import { asChange } from './change.ts'
+import type { Gathered } from './gather.ts'
+import type { SettleItem } from './item.ts'
+import type { OrderDraft } from './orders.ts'
+import { type PaymentDraft, write } from './payments.ts'
+import { type Judged, raiseJudged } from './raise.ts'
+import type { Recorded } from './record-events.ts'
+import type { Intake } from './statement.ts'
+import type { SubscriptionDraft } from './subscriptions.ts'
+import { DormantFacts, invariant, type Work } from './work.ts'
+
+/** Places of the items that are kept and not settled, each with the reason. */
+export type Kept = Map<number, string>
+
+/** Writes the difference. All statements are started together and share round trips; each is awaited. */
+export async function writeAll(
+  work: Work,
+  recorded: readonly Recorded[],
+  drafts: Gathered,
+  intake: Intake,
+  kept: Kept,
+): Promise<void> {
+  const { tx, bucket, as_of } = work
+  const payments = [...drafts.payments.values()].filter((draft) => draft.state !== null)
+  const orders = [...drafts.orders.values()].filter((draft) => draft.state !== null)
+  const updated = payments.filter((draft) => !draft.complete)
+  const subscriptions = [...drafts.subscriptions.values()].filter((draft) => draft.state !== null)
+  const refunds = payments.flatMap((draft) =>
+    draft.state!.refunds.map((state) => ({ ...draft.key, payment_id: draft.id, state })),
+  )
+  const disputes = payments.flatMap((draft) =>
+    draft.state!.disputes.map((state) => ({ ...draft.key, payment_id: draft.id, state })),
+  )
+  const running: Promise<unknown>[] = []
+  const run = (work: Promise<unknown>) => running.push(work)
+
+  if (intake.facts.length > 0) run(writeFacts(work, intake))
+  if (intake.further.length > 0)
+    run(
+      insertWitnesses(
+        tx,
+        bucket,
+        intake.further.map(({ fact_id, source }) => ({ fact_id, source })),
+      ),
+    )
+  if (updated.length > 0) {
+    run(
+      updatePayments(
+        tx,
+        bucket,
+        as_of,
+        updated.map((draft) => ({ ...write(draft), id: draft.id, facts_rev: draft.row?.facts_rev ?? 1n })),
+      ).then((count) => invariant(count === updated.length, 'a payment changed under its lock')),
+    )
+  }
+  if (refunds.length > 0) run(upsertRefunds(tx, bucket, as_of, refunds))
+  if (disputes.length > 0) run(upsertDisputes(tx, bucket, as_of, disputes))
+  if (subscriptions.length > 0) {
+    const writes = subscriptions.map((draft) => ({
+      id: draft.row!.id,
+      facts_rev: draft.row!.facts_rev,
+      open_exceptions: draft.state!.exceptions.length,
+      state: draft.state!,
+    }))
+    run(
+      updateSubscriptions(tx, bucket, as_of, writes).then((count) =>
+        invariant(count === writes.length, 'a subscription changed under its lock'),
+      ),
+    )
+  }
+  if (orders.length > 0) for (const written of writeOrders(work, orders)) run(written)
+  run(raiseJudged(work, judge(payments, subscriptions, orders), raisedByItems(work, recorded, intake)))
+  for (const written of writeMarks(work, recorded, kept)) run(written)
+  await Promise.all(running)
+}
+
+async function writeFacts(work: Work, intake: Intake): Promise<void> {
+  const inserted = await insertFacts(work.tx, work.bucket, work.as_of, intake.facts, intake.witnesses)
+  if (inserted === intake.facts.length) return
+  if (!work.with_dormant) throw new DormantFacts()
+  invariant(false, 'facts were stored for a subject without its lock')
+}
+
+function writeOrders(work: Work, orders: readonly OrderDraft[]): Promise<unknown>[] {
+  const { tx, bucket, as_of } = work
+  const effects: NewEffect[] = []
+  const writes = orders.map((order) => {
+    let seq = order.row.effect_seq
+    for (const effect of order.effects) effects.push(asEffect(work, order, effect, ++seq))
+    return {
+      id: order.row.id,
+      facts_rev: order.row.facts_rev,
+      effect_seq: seq,
+      open_exceptions: order.state!.exceptions.length,
+      has_entitlements: order.before.length > 0 || order.entitlements.length > 0,
+      payment_ids: order.payment_ids,
+      book: order.book,
+      state: order.state!,
+    }
+  })
+  const rights = orders.flatMap((order) =>
+    order.entitlements.map((entitlement) => ({
+      ...entitlement,
+      order_id: order.row.id,
+      revision: BigInt(entitlement.revision),
+    })),
+  )
+  const newer = effects.filter((effect) => effect.revision > 1n)
+  const withdrawn = orders.filter((order) => order.withdraw_receipt)
+  const running: Promise<unknown>[] = [
+    updateOrders(tx, bucket, as_of, writes).then((count) =>
+      invariant(count === writes.length, 'an order changed under its lock'),
+    ),
+  ]
+  if (rights.length > 0) running.push(upsertEntitlements(tx, bucket, as_of, rights))
+  if (newer.length > 0) running.push(supersedeEffects(tx, bucket, as_of, newer))
+  if (withdrawn.length > 0) {
+    running.push(
+      withdrawEffects(
+        tx,
+        bucket,
+        as_of,
+        withdrawn.map((order) => ({
+          subject_id: order.row.id,
+          topic: 'receipt.due',
+          item: '-',
+          cause: 'order',
+        })),
+      ),
+    )
+  }
+  if (effects.length > 0) running.push(insertEffects(tx, bucket, as_of, effects))
+  return running
+}
+
+function asEffect(
+  work: Work,
+  order: OrderDraft,
+  effect: OrderDraft['effects'][number],
+  seq: bigint,
+): NewEffect {
+  const subject = {
+    tenant: order.key.tenant,
+    subject_kind: 'order',
+    subject_id: order.row.id,
+    subject_key: order.key.reference,
+    seq,
+    topic: effect.topic,
+    item: effect.item,
+    lane: effect.lane,
+  }
+  if (effect.type === 'one_shot') {
+    const available_at = new Date(work.as_of.getTime() + effect.delay_ms)
+    return {
+      ...subject,
+      revision: 0n,
+      cause: effect.cause,
+      available_at,
+      payload: JSON.stringify(effect.payload),
+    }
+  }
+  const change = order.entitlements.find((entitlement) => entitlement.item === effect.item)!
+  const { order: reference, item, quantity, state, revision, epoch } = asChange(work, order, change)
+  const payload = JSON.stringify({ order: reference, item, quantity, state, revision, epoch: String(epoch) })
+  return {
+    ...subject,
+    revision: BigInt(revision),
+    cause: `revision-${revision}`,
+    available_at: work.as_of,
+    payload,
+  }
+}
+
+function judge(
+  payments: readonly PaymentDraft[],
+  subscriptions: readonly SubscriptionDraft[],
+  orders: readonly OrderDraft[],
+): Judged[] {
+  return [
+    ...payments.map((draft) => ({
+      tenant: draft.key.tenant,
+      subject_kind: 'payment' as const,
+      subject_id: draft.id,
+      subject_key: `${draft.key.namespace}/${draft.key.account}/${draft.key.provider_payment_id}`,
+      due: draft.state!.exceptions,
+      open_before: draft.row?.open_exceptions ?? 0,
+    })),
+    ...subscriptions.map((draft) => ({
+      tenant: draft.key.tenant,
+      subject_kind: 'subscription' as const,
+      subject_id: draft.row!.id,
+      subject_key: `${draft.key.namespace}/${draft.key.account}/${draft.key.provider_subscription_id}`,
+      due: draft.state!.exceptions,
+      open_before: draft.row!.open_exceptions,
+    })),
+    ...orders.map((draft) => ({
+      tenant: draft.key.tenant,
+      subject_kind: 'order' as const,
+      subject_id: draft.row.id,
+      subject_key: draft.key.reference,
+      due: draft.state!.exceptions,
+      open_before: draft.row.open_exceptions,
+    })),
+  ].filter((subject) => subject.due.length > 0 || subject.open_before > 0)
+}
+
+function raisedByItems(work: Work, recorded: readonly Recorded[], intake: Intake): NewException[] {
+  return recorded.flatMap(({ item, source, content_changed }) => {
+    if (!source) return []
+    // Some providers render a body anew at each send; only a content that states something new concerns a person.
+    const contradicts = content_changed && intake.witnesses.some((witness) => witness.source === source)
+    const raises = contradicts ? [...item.raises, contentChanged(item)] : item.raises
+    return raises.map((raised) => ({
+      ...raised,
+      tenant: item.tenant,
+      subject_id: 0n,
+      origin: 'receive' as const,
+      alert_at: work.as_of,
+    }))
+  })
+}
+
+function contentChanged({ event }: SettleItem) {
+  return {
+    subject_kind: 'event' as const,
+    subject_key: `${event!.provider}/${event!.account}/${event!.event_key}`,
+    kind: 'event_content_changed' as const,
+    cause: '-',
+    severity: 'warning' as const,
+    message: `Event ${event!.event_key} came again with other content. Both contents are kept. Compare them with \`paidonce events show ${event!.event_key}\` and ask the provider which one is right.`,
+  }
+}
+
+/** Marks the items that are kept, and deletes the marks that this settle answers. */
+function writeMarks(work: Work, recorded: readonly Recorded[], kept: Kept): Promise<unknown>[] {
+  const { tx, bucket, as_of } = work
+  const running: Promise<unknown>[] = []
+  const marks = new Map<string, Mark>()
+  const answered: { id: bigint; times: number }[] = []
+  for (const [place, { item, source }] of recorded.entries()) {
+    const last_error = kept.get(place)
+    if (last_error === undefined) answered.push(...item.marks)
+    else if (item.marks.length === 0) {
+      const common = { tenant: item.tenant, reason: 'kept', last_error, next_attempt_at: as_of }
+      if (source?.kind === 'event')
+        marks.set(String(source.id), { ...common, event_id: source.id, order_ref: '' })
+      else
+        for (const order_ref of orderReferences(item))
+          marks.set(order_ref, { ...common, event_id: 0n, order_ref })
+    }
+  }
+  if (marks.size > 0) {
+    running.push(markUnsettled(tx, bucket, as_of, [...marks.values()]))
+    const events = [...marks.values()].map((mark) => mark.event_id).filter((id) => id !== 0n)
+    if (events.length > 0) running.push(updateEventStates(tx, bucket, events, 'kept', 'to be settled later'))
+  }
+  if (answered.length > 0) {
+    running.push(
+      deleteUnsettled(tx, bucket, answered).then((events) =>
+        events.length > 0 ? updateEventStates(tx, bucket, events, 'settled', '') : undefined,
+      ),
+    )
+  }
+  return running
+}
+
+function orderReferences(item: SettleItem): string[] {
+  const subjects = [...item.touches, ...item.facts.map((fact) => fact.subject)]
+  return subjects.flatMap((subject) => (subject.kind === 'order' ? [subject.reference] : []))
+}

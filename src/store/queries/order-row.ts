@@ -1,0 +1,40 @@
+import type { OrderBook, OrderStatus } from '../../rules/order-state.ts'
+
+/** One row of `orders` as settling reads it. */
+export interface OrderRow {
+  readonly id: bigint
+  readonly facts_rev: bigint
+  readonly effect_seq: bigint
+  readonly open_exceptions: number
+  readonly has_entitlements: boolean
+  readonly tenant: string
+  readonly reference: string
+  readonly status: OrderStatus
+  readonly payment_ids: readonly bigint[]
+  /** As stored; `decodeBook` reads it. Null for a placeholder. */
+  readonly book: object | null
+}
+
+export interface OrderKey {
+  readonly tenant: string
+  readonly reference: string
+}
+
+/** A string that is equal exactly for orders under one lock. */
+export function orderLock(key: OrderKey): string {
+  return `${key.tenant}\n${key.reference}`
+}
+
+export const ORDER_COLUMNS =
+  'id, facts_rev, effect_seq, open_exceptions, has_entitlements, tenant, reference, status, payment_ids, book'
+
+/** The stored form of an order's book: amounts as decimal text. */
+export function encodeBook(book: OrderBook): string {
+  return JSON.stringify(book, (_name, value) => (typeof value === 'bigint' ? String(value) : value))
+}
+
+export function decodeBook(stored: object): OrderBook {
+  const book = stored as Omit<OrderBook, 'terms'> & { terms: (OrderBook['terms'] & object) | null }
+  if (book.terms === null) return book
+  return { ...book, terms: { ...book.terms, amount_minor: BigInt(book.terms.amount_minor) } }
+}
