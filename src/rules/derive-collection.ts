@@ -148,6 +148,7 @@ function agreedSum(
   return { known, amount_minor: whole ?? sum, conflicts }
 }
 
+const UNDER_WAY: readonly PaymentMilestone[] = ['requires_action', 'pending', 'authorized']
 const WITHOUT_MONEY: readonly PaymentMilestone[] = ['failed', 'canceled', 'expired']
 
 function authorizedSum(telling: Telling): bigint {
@@ -163,32 +164,28 @@ function authorizedSum(telling: Telling): bigint {
 }
 
 function topOf(object: Milestones): PaymentMilestone {
-  let top: PaymentMilestone = 'created'
-  for (const milestone of object.keys()) {
-    const [rank, held] = [PAYMENT_RANK[milestone], PAYMENT_RANK[top]]
-    if (rank > held || (rank === held && milestone < top)) top = milestone
-  }
-  return top
+  return highest(object.keys()) ?? 'created'
 }
 
 /**
  * The farthest that any part has come: one attempt that succeeded makes the payment succeed, whatever failed beside
- * it. A reversal of a part leaves it succeeded; only when all is taken back is the payment reversed.
+ * it, and an attempt under way outlives the failure of an earlier one. A reversal of a part leaves the payment
+ * succeeded; only when all is taken back is it reversed.
  */
 function milestoneOf(telling: Telling, all_reversed: boolean): PaymentMilestone | null {
-  const objects = [...telling.wholes, ...telling.attempts.values()]
-  if (objects.length === 0) return null
   if (all_reversed) return 'reversed'
-  let best: PaymentMilestone = 'created'
-  for (const object of objects) {
-    const top = topOf(object)
-    const counted = top === 'reversed' ? 'succeeded' : top
-    if (
-      PAYMENT_RANK[counted] > PAYMENT_RANK[best] ||
-      (PAYMENT_RANK[counted] === PAYMENT_RANK[best] && counted < best)
-    ) {
-      best = counted
-    }
+  const attempts = [...telling.attempts.values()].map(topOf)
+  const under_way = attempts.filter((top) => UNDER_WAY.includes(top))
+  const outlived = (top: PaymentMilestone) => top === 'failed' && under_way.length > 0
+  const tops = [...telling.wholes.map(topOf), ...attempts].filter((top) => !outlived(top))
+  return highest(tops.map((top) => (top === 'reversed' ? 'succeeded' : top)))
+}
+
+function highest(milestones: Iterable<PaymentMilestone>): PaymentMilestone | null {
+  let best: PaymentMilestone | null = null
+  for (const milestone of milestones) {
+    const lead = best === null ? 1 : PAYMENT_RANK[milestone] - PAYMENT_RANK[best]
+    if (lead > 0 || (lead === 0 && milestone < best!)) best = milestone
   }
   return best
 }
