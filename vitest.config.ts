@@ -6,8 +6,8 @@ export default defineConfig({
     globalSetup: ['test/postgres.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // A first start of the embedded database computes for seconds on the main thread.
     teardownTimeout: 20_000,
   },

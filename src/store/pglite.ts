@@ -43,22 +43,32 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
       `The schema name ${schema} may hold only a to z, 0 to 9 and underscores.`,
     )
   }
+  const settings = checkedSettings(options.settings ?? {})
   const { pglite, unlock } = await start(options)
   const session = new PgliteSession(pglite)
-  const user_search_path = '"$user", public'
-  await session.script(`set search_path to ${schema}, ${user_search_path}`)
-  for (const [name, value] of Object.entries(options.settings ?? {})) await applySetting(session, name, value)
-  return new PgliteDatabase({ session, schema, user_search_path, unlock })
+  try {
+    const user_search_path = '"$user", public'
+    await session.script(`set search_path to ${schema}, ${user_search_path}`)
+    for (const setting of settings) await session.run(applySetting, setting)
+    return new PgliteDatabase({ session, schema, user_search_path, unlock })
+  } catch (error) {
+    await session.close()
+    await unlock()
+    throw error
+  }
 }
 
-async function applySetting(session: PgliteSession, name: string, value: string): Promise<void> {
-  if (/^(?:statement|transaction|idle_.*)_timeout$/i.test(name)) {
-    throw new Fault(
-      'config_invalid',
-      `The setting ${name} does not work in the embedded database. Leave it out.`,
-    )
-  }
-  await session.run({ name: 'set-setting', text: 'select set_config($1, $2, false)' }, [name, value])
+const applySetting: Statement = { name: 'apply-setting', text: 'select set_config($1, $2, false)' }
+
+function checkedSettings(settings: Readonly<Record<string, string>>): [string, string][] {
+  const useless = Object.keys(settings).find((name) =>
+    /^(?:statement|transaction|idle_.*)_timeout$/i.test(name),
+  )
+  if (useless === undefined) return Object.entries(settings)
+  throw new Fault(
+    'config_invalid',
+    `The setting ${useless} does not work in the embedded database. Leave it out.`,
+  )
 }
 
 interface Started {
