@@ -10,8 +10,6 @@ import type { PaymentState, PaymentStatus, RefundState } from './payment-state.t
 import { sortExceptions } from './raise.ts'
 import { ofKind, type Statement, unite } from './unite.ts'
 
-export { summarize } from './summarize.ts'
-
 /**
  * Everything that the facts about one payment say.
  * @param facts about the payment and the stand-ins linked to it, in any order, copies allowed; when all are about one

@@ -1,0 +1,226 @@
+import * as fc from 'fast-check'
+import { type OrderTerms, orderClosed } from '../../src/facts/order.ts'
+import { paymentMilestone } from '../../src/facts/payment.ts'
+import type { PaymentSubject } from '../../src/facts/subject.ts'
+import type { OrderOutcome, PaymentOutcome } from './history.ts'
+import { NO_MONEY } from './history.ts'
+import {
+  type AbandonedScript,
+  abandonedScript,
+  anyAftermath,
+  type PaymentScript,
+  paymentScript,
+  tellAbandoned,
+  tellPayment,
+  wholeAftermath,
+} from './payment-script.ts'
+import { accessOfOne, accessOfSeveral, statusOfOne, statusOfSeveral } from './reckoning.ts'
+import type { Teller } from './teller.ts'
+
+/** How an order goes, by what is paid for it. */
+export type OrderScript = {
+  readonly due_minor: bigint
+  readonly currency: string
+  readonly items: number
+  /** Tries that come to nothing, before the payments that do. */
+  readonly abandoned: readonly AbandonedScript[]
+} & (
+  | { readonly kind: 'one' | 'unregistered' | 'wrong_account'; readonly payment: PaymentScript }
+  | { readonly kind: 'several'; readonly payments: readonly PaymentScript[] }
+  | { readonly kind: 'short' | 'parts' | 'over' | 'wrong_currency'; readonly payment: PaymentScript }
+  | {
+      readonly kind: 'late'
+      readonly payment: PaymentScript
+      readonly how: 'canceled' | 'expired'
+      readonly by_terms: boolean
+    }
+  | { readonly kind: 'closed_after_payment'; readonly payment: PaymentScript }
+  | { readonly kind: 'unpaid' }
+  | { readonly kind: 'free' }
+)
+
+const common = {
+  due_minor: fc.bigInt({ min: 100n, max: 10_000_000_000_000_000n }),
+  currency: fc.constantFrom('USD', 'EUR', 'JPY', 'KWD'),
+  items: fc.integer({ min: 1, max: 3 }),
+  abandoned: fc.array(abandonedScript, { maxLength: 2 }),
+}
+
+const plain = paymentScript(fc.constant({ kind: 'none' }))
+
+export const orderScript: fc.Arbitrary<OrderScript> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      ...common,
+      kind: fc.constant('one' as const),
+      payment: paymentScript(anyAftermath),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      ...common,
+      kind: fc.constant('several' as const),
+      payments: fc.array(paymentScript(wholeAftermath), { minLength: 2, maxLength: 3 }),
+    }),
+  },
+  fc.record({
+    ...common,
+    kind: fc.constantFrom('short' as const, 'parts' as const, 'over' as const, 'wrong_currency' as const),
+    payment: plain,
+  }),
+  fc.record({
+    ...common,
+    kind: fc.constantFrom('unregistered' as const, 'wrong_account' as const),
+    payment: plain,
+  }),
+  fc.record({
+    ...common,
+    kind: fc.constant('late' as const),
+    payment: plain,
+    how: fc.constantFrom('canceled' as const, 'expired' as const),
+    by_terms: fc.boolean(),
+  }),
+  fc.record({ ...common, kind: fc.constant('closed_after_payment' as const), payment: plain }),
+  fc.record({ ...common, kind: fc.constantFrom('unpaid' as const, 'free' as const) }),
+)
+
+export interface OrderStory {
+  readonly reference: string
+  /** Null where the merchant never registers the order. */
+  readonly terms: OrderTerms | null
+  readonly payments: Readonly<Record<string, PaymentOutcome>>
+  readonly outcome: OrderOutcome
+}
+
+const NAMESPACE = 'stripe'
+const ACCOUNT = 'default'
+
+/** Tells everything that happens to one order and reckons how it ends under the default policy. */
+export function tellOrder(teller: Teller, reference: string, script: OrderScript): OrderStory {
+  const { due_minor, currency } = script
+  const payments: Record<string, PaymentOutcome> = {}
+  const subject = (name: string): PaymentSubject => ({
+    kind: 'payment',
+    namespace: NAMESPACE,
+    account: ACCOUNT,
+    id: `pi_${reference}_${name}`,
+  })
+  const pay = (
+    name: string,
+    payment: PaymentScript,
+    amount_minor = due_minor,
+    paid_in = currency,
+  ): PaymentOutcome => {
+    const story = { subject: subject(name), order: reference, amount_minor, currency: paid_in }
+    const outcome = tellPayment(teller, story, payment)
+    payments[story.subject.id] = outcome
+    return outcome
+  }
+  script.abandoned.forEach((abandoned, index) => {
+    const story = {
+      subject: subject(`abandoned${index}`),
+      order: reference,
+      amount_minor: due_minor,
+      currency,
+    }
+    payments[story.subject.id] = tellAbandoned(teller, story, abandoned)
+  })
+  const terms: OrderTerms = {
+    amount_minor: script.kind === 'free' ? 0n : due_minor,
+    currency,
+    items: Array.from({ length: script.items }, (_, index) => ({
+      item: `${reference}:item${index}`,
+      quantity: index + 1,
+    })),
+    ...(script.kind === 'wrong_account' ? { account: 'another' } : {}),
+    ...(script.kind === 'late' && script.by_terms ? { expires_at: teller.later() } : {}),
+  }
+  const outcome = tellPayments(teller, reference, script, pay, subject, payments)
+  return { reference, terms: script.kind === 'unregistered' ? null : terms, payments, outcome }
+}
+
+const NOTHING: OrderOutcome = {
+  status: 'awaiting_payment',
+  paid_minor: 0n,
+  net_minor: 0n,
+  surplus_minor: 0n,
+  access: 'none',
+}
+
+function tellPayments(
+  teller: Teller,
+  reference: string,
+  script: OrderScript,
+  pay: (name: string, payment: PaymentScript, amount_minor?: bigint, paid_in?: string) => PaymentOutcome,
+  subject: (name: string) => PaymentSubject,
+  payments: Record<string, PaymentOutcome>,
+): OrderOutcome {
+  const due = script.due_minor
+  const paid: OrderOutcome = {
+    ...NOTHING,
+    status: 'paid',
+    paid_minor: due,
+    net_minor: due,
+    access: 'granted',
+  }
+  const order = { kind: 'order', reference } as const
+  switch (script.kind) {
+    case 'one': {
+      const end = pay('a', script.payment)
+      const net_minor = end.captured_minor - end.refunded_minor - end.lost_minor - end.reversed_minor
+      return { ...paid, net_minor, status: statusOfOne(end), access: accessOfOne(end) }
+    }
+    case 'several': {
+      const ends = script.payments.map((payment, index) => pay(`p${index}`, payment))
+      return { ...paid, ...statusOfSeveral(ends, due), access: accessOfSeveral(ends) }
+    }
+    case 'short': {
+      const part = due / 2n
+      pay('short', script.payment, part)
+      return { ...NOTHING, status: 'underpaid', paid_minor: part, net_minor: part }
+    }
+    case 'parts':
+      pay('part1', script.payment, due / 2n)
+      pay('part2', script.payment, due - due / 2n)
+      return paid
+    case 'over':
+      pay('over', script.payment, due + 7n)
+      return { ...paid, status: 'overpaid', paid_minor: due + 7n, net_minor: due + 7n, surplus_minor: 7n }
+    case 'wrong_currency':
+      pay('foreign', script.payment, due, 'CHF')
+      return NOTHING
+    case 'wrong_account':
+      pay('stray', script.payment)
+      return NOTHING
+    case 'unregistered':
+      pay('early', script.payment)
+      return { ...NOTHING, status: 'awaiting_terms' }
+    case 'late':
+      if (!script.by_terms) {
+        teller.tell(orderClosed(order, { how: script.how, by: 'timer', at: teller.later() }))
+      }
+      teller.later()
+      pay('late', script.payment)
+      return { ...NOTHING, status: 'on_hold', paid_minor: due, net_minor: due }
+    case 'closed_after_payment':
+      pay('timely', script.payment)
+      teller.tell(orderClosed(order, { how: 'canceled', by: 'system', at: teller.later() }))
+      return paid
+    case 'unpaid':
+      return NOTHING
+    case 'free': {
+      const free = subject('free')
+      const content = {
+        milestone: 'succeeded',
+        amount_minor: 0n,
+        currency: script.currency,
+        order: reference,
+      } as const
+      teller.tell(paymentMilestone(free, { ...content, moved_at: teller.later() }))
+      payments[free.id] = { ...NO_MONEY, status: 'succeeded' }
+      return { ...paid, paid_minor: 0n, net_minor: 0n }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import type { Fact } from '../../src/facts/fact.ts'
+import { orderTerms } from '../../src/facts/order.ts'
+import { deriveOrder } from '../../src/rules/derive-order.ts'
+import { deriveOrderBook } from '../../src/rules/derive-order-book.ts'
+import { derivePayment } from '../../src/rules/derive-payment.ts'
+import { deriveSubscription } from '../../src/rules/derive-subscription.ts'
+import type { OrderState } from '../../src/rules/order-state.ts'
+import type { PaymentState, PaymentSummary } from '../../src/rules/payment-state.ts'
+import type { SubscriptionState } from '../../src/rules/subscription-state.ts'
+import { summarize } from '../../src/rules/summarize.ts'
+import type { Message, Outcome, RegisteredOrder } from './history.ts'
+
+/** Everything that the rules derive from a set of facts. */
+export interface Derived {
+  readonly payments: ReadonlyMap<string, PaymentState>
+  readonly orders: ReadonlyMap<string, OrderState>
+  readonly subscriptions: ReadonlyMap<string, SubscriptionState>
+}
+
+/** What the merchant's registering of an order tells, as a message like any other. */
+export function registration({ reference, terms }: RegisteredOrder, at: string): Message {
+  return { id: `registered ${reference}`, at, facts: [orderTerms({ kind: 'order', reference }, terms)] }
+}
+
+/** Settles a set of facts without a database: groups them by what they are about, and runs the rules. */
+export function deriveAll(facts: readonly Fact[], as_of: string): Derived {
+  const payments = new Map<string, PaymentState>()
+  const summaries = new Map<string, PaymentSummary[]>()
+  for (const group of paymentGroups(facts)) {
+    const state = derivePayment(group.facts)
+    payments.set(group.id, state)
+    for (const order of state.orders_named) {
+      summaries.set(order, [...(summaries.get(order) ?? []), summarize(group.id, group.account, state)])
+    }
+  }
+  const order_facts = groups(facts, (fact) => (fact.subject.kind === 'order' ? fact.subject.reference : null))
+  const orders = new Map<string, OrderState>()
+  for (const reference of new Set([...order_facts.keys(), ...summaries.keys()])) {
+    const book = deriveOrderBook(order_facts.get(reference) ?? [])
+    orders.set(reference, deriveOrder(reference, book, summaries.get(reference) ?? [], as_of))
+  }
+  const subscriptions = new Map<string, SubscriptionState>()
+  for (const [id, group] of groups(facts, (fact) =>
+    fact.subject.kind === 'subscription' ? fact.subject.id : null,
+  )) {
+    subscriptions.set(id, deriveSubscription(group))
+  }
+  return { payments, orders, subscriptions }
+}
+
+/** The part of it that a history says beforehand. */
+export function outcomeOf(facts: readonly Fact[], as_of: string): Outcome {
+  const derived = deriveAll(facts, as_of)
+  return {
+    payments: mapValues(derived.payments, (state) => ({
+      captured_minor: state.captured_minor,
+      refunded_minor: state.refunded_minor,
+      refund_pending_minor: state.refund_pending_minor,
+      disputed_minor: state.disputed_minor,
+      lost_minor: state.lost_minor,
+      reversed_minor: state.reversed_minor,
+      status: state.status,
+    })),
+    orders: mapValues(derived.orders, (state) => ({
+      status: state.status,
+      paid_minor: state.paid_minor,
+      net_minor: state.net_minor,
+      surplus_minor: state.surplus_minor,
+      access: state.entitlements[0]?.state ?? 'none',
+    })),
+    subscriptions: mapValues(derived.subscriptions, ({ status, period_end }) => ({ status, period_end })),
+  }
+}
+
+export function factsOf(messages: readonly Message[]): Fact[] {
+  return messages.flatMap((message) => message.facts)
+}
+
+/** Facts of a payment together with those of the stand-ins linked to it. */
+function paymentGroups(facts: readonly Fact[]): { id: string; account: string; facts: Fact[] }[] {
+  const by_id = groups(facts, (fact) => (fact.subject.kind === 'payment' ? fact.subject.id : null))
+  const merged = new Map<string, Fact[]>()
+  for (const [id, group] of by_id) {
+    const canonical = linkOf(group) ?? id
+    merged.set(canonical, [...(merged.get(canonical) ?? []), ...group])
+  }
+  return [...merged].map(([id, group]) => {
+    const [first] = group
+    return { id, account: first?.subject.kind === 'payment' ? first.subject.account : '', facts: group }
+  })
+}
+
+function linkOf(facts: readonly Fact[]): string | null {
+  for (const fact of facts) if (fact.kind === 'payment_link') return fact.content.payment
+  return null
+}
+
+function groups(facts: readonly Fact[], nameOf: (fact: Fact) => string | null): Map<string, Fact[]> {
+  const grouped = new Map<string, Fact[]>()
+  for (const fact of facts) {
+    const name = nameOf(fact)
+    if (name === null) continue
+    const group = grouped.get(name)
+    if (group === undefined) grouped.set(name, [fact])
+    else group.push(fact)
+  }
+  return grouped
+}
+
+function mapValues<V, W>(values: ReadonlyMap<string, V>, change: (value: V) => W): Record<string, W> {
+  return Object.fromEntries([...values].map(([name, value]) => [name, change(value)]))
+}
