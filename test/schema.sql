@@ -1,0 +1,313 @@
+create sequence subject_ids as bigint;
+
+create table disputes (
+  id bigint not null generated always as identity,
+  payment_id bigint not null,
+  respond_by timestamp with time zone,
+  updated_at timestamp with time zone not null,
+  bucket smallint not null,
+  tenant text not null,
+  namespace text not null,
+  account text not null,
+  provider_dispute_id text not null,
+  stage text not null,
+  status text not null,
+  amount_minor numeric(78,0),
+  currency text,
+  withdrawn_minor numeric(78,0) not null default 0,
+  reinstated_minor numeric(78,0) not null default 0,
+  constraint disputes_pkey PRIMARY KEY (id, bucket),
+  constraint disputes_recorded_once UNIQUE (provider_dispute_id, stage, namespace, account, tenant, bucket),
+  constraint disputes_provider_dispute_id CHECK ((provider_dispute_id <> ''::text))
+);
+CREATE INDEX disputes_of_payment ON disputes USING btree (payment_id, bucket);
+
+create table effects (
+  id bigint not null generated always as identity,
+  subject_id bigint not null,
+  seq bigint not null,
+  revision bigint not null,
+  available_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  attempts integer not null default 0,
+  bucket smallint not null,
+  lease_token uuid,
+  tenant text not null,
+  subject_kind text not null,
+  subject_key text not null,
+  topic text not null,
+  item text not null,
+  cause text not null,
+  lane text not null,
+  state text not null,
+  last_error text not null default ''::text,
+  payload jsonb not null,
+  constraint effects_pkey PRIMARY KEY (id, bucket),
+  constraint effects_announced_once UNIQUE (subject_id, topic, item, cause, bucket),
+  constraint effects_cause CHECK ((cause <> ''::text)),
+  constraint effects_item CHECK ((item <> ''::text)),
+  constraint effects_state CHECK ((state = ANY (ARRAY['due'::text, 'done'::text, 'dead'::text, 'withdrawn'::text, 'superseded'::text, 'discarded'::text]))),
+  constraint effects_topic CHECK ((topic <> ''::text))
+) with (fillfactor=80);
+CREATE INDEX effects_due ON effects USING btree (available_at, bucket) WHERE (state = 'due'::text);
+
+create table entitlements (
+  order_id bigint not null,
+  revision bigint not null,
+  updated_at timestamp with time zone not null,
+  quantity integer not null,
+  bucket smallint not null,
+  state text not null,
+  item text not null,
+  constraint entitlements_pkey PRIMARY KEY (order_id, item, bucket),
+  constraint entitlements_item CHECK ((item <> ''::text)),
+  constraint entitlements_state CHECK ((state = ANY (ARRAY['none'::text, 'granted'::text, 'suspended'::text, 'revoked'::text, 'expired'::text])))
+) with (fillfactor=80);
+
+create table event_copies (
+  event_id bigint not null,
+  received_at timestamp with time zone not null,
+  copies integer not null,
+  bucket smallint not null,
+  constraint event_copies_pkey PRIMARY KEY (event_id, received_at, bucket)
+);
+
+create table event_versions (
+  event_id bigint not null,
+  received_at timestamp with time zone not null,
+  version integer not null,
+  adapter_version integer not null,
+  bucket smallint not null,
+  digest bytea not null,
+  body bytea,
+  constraint event_versions_pkey PRIMARY KEY (event_id, version, bucket),
+  constraint event_versions_content_once UNIQUE (event_id, digest, bucket),
+  constraint event_versions_version CHECK ((version > 1))
+);
+
+create table events (
+  id bigint not null generated always as identity,
+  received_at timestamp with time zone not null,
+  occurred_at timestamp with time zone,
+  adapter_version integer not null,
+  bucket smallint not null,
+  tenant text not null,
+  provider text not null,
+  account text not null,
+  mode text not null,
+  event_key text not null,
+  key_kind text not null,
+  endpoint text not null,
+  type text not null,
+  state text not null,
+  reason text not null,
+  secret_label text not null,
+  api_version text,
+  digest bytea not null,
+  headers jsonb,
+  body bytea,
+  constraint events_pkey PRIMARY KEY (id, bucket),
+  constraint events_seen_once UNIQUE (event_key, provider, account, mode, tenant, bucket),
+  constraint events_account CHECK ((account <> ''::text)),
+  constraint events_event_key CHECK ((event_key <> ''::text)),
+  constraint events_key_kind CHECK ((key_kind = ANY (ARRAY['id'::text, 'digest'::text]))),
+  constraint events_mode CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint events_provider CHECK ((provider <> ''::text)),
+  constraint events_state CHECK ((state = ANY (ARRAY['settled'::text, 'kept'::text, 'ignored'::text, 'misdirected'::text, 'unreadable'::text]))),
+  constraint events_tenant CHECK ((tenant <> ''::text))
+);
+
+create table exceptions (
+  id bigint not null generated always as identity,
+  subject_id bigint not null default 0,
+  opened_at timestamp with time zone not null,
+  alert_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  occurrence integer not null default 1,
+  bucket smallint not null,
+  tenant text not null,
+  subject_kind text not null,
+  subject_key text not null,
+  kind text not null,
+  cause text not null,
+  origin text not null,
+  severity text not null,
+  state text not null,
+  owner text not null default ''::text,
+  message text not null,
+  constraint exceptions_pkey PRIMARY KEY (id, bucket),
+  constraint exceptions_raised_once UNIQUE (subject_key, subject_kind, kind, cause, tenant, bucket),
+  constraint exceptions_cause CHECK ((cause <> ''::text)),
+  constraint exceptions_origin CHECK ((origin = ANY (ARRAY['rules'::text, 'receive'::text, 'settle'::text, 'effects'::text, 'operator'::text]))),
+  constraint exceptions_severity CHECK ((severity = ANY (ARRAY['notice'::text, 'warning'::text, 'urgent'::text]))),
+  constraint exceptions_state CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text]))),
+  constraint exceptions_subject_key CHECK ((subject_key <> ''::text)),
+  constraint exceptions_subject_kind CHECK ((subject_kind = ANY (ARRAY['payment'::text, 'order'::text, 'subscription'::text, 'event'::text, 'endpoint'::text, 'effect'::text, 'installation'::text])))
+);
+CREATE INDEX exceptions_open ON exceptions USING btree (opened_at, bucket) WHERE (state = 'open'::text);
+
+create table facts (
+  id bigint not null generated always as identity,
+  subject_id bigint not null,
+  recorded_at timestamp with time zone not null,
+  bucket smallint not null,
+  subject_kind text not null,
+  kind text not null,
+  fact_key text not null,
+  content_digest bytea not null,
+  content jsonb not null,
+  constraint facts_pkey PRIMARY KEY (id, bucket),
+  constraint facts_stated_once UNIQUE (subject_id, fact_key, content_digest, bucket),
+  constraint facts_fact_key CHECK ((fact_key <> ''::text)),
+  constraint facts_subject_kind CHECK ((subject_kind = ANY (ARRAY['payment'::text, 'order'::text, 'subscription'::text])))
+);
+
+create table installation (
+  only_row smallint not null default 1,
+  mode text not null,
+  buckets smallint not null,
+  epoch bigint not null,
+  created_at timestamp with time zone not null,
+  constraint installation_pkey PRIMARY KEY (only_row),
+  constraint installation_buckets CHECK (((buckets >= 1) AND (buckets <= 1024))),
+  constraint installation_has_one_row CHECK ((only_row = 1)),
+  constraint installation_mode CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text])))
+);
+
+create table orders (
+  id bigint not null default nextval('subject_ids'::regclass),
+  facts_rev bigint not null,
+  effect_seq bigint not null default 0,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  next_wakeup_at timestamp with time zone,
+  open_exceptions integer not null default 0,
+  bucket smallint not null,
+  has_entitlements boolean not null default false,
+  tenant text not null,
+  reference text not null,
+  status text not null,
+  currency text,
+  amount_minor numeric(78,0),
+  paid_minor numeric(78,0) not null default 0,
+  net_minor numeric(78,0) not null default 0,
+  surplus_minor numeric(78,0) not null default 0,
+  payment_ids bigint[] not null default '{}'::bigint[],
+  book jsonb,
+  constraint orders_pkey PRIMARY KEY (id, bucket),
+  constraint orders_known_once UNIQUE (reference, tenant, bucket),
+  constraint orders_reference CHECK ((reference <> ''::text)),
+  constraint orders_tenant CHECK ((tenant <> ''::text))
+) with (fillfactor=70);
+CREATE INDEX orders_to_wake ON orders USING btree (next_wakeup_at, bucket) WHERE (next_wakeup_at IS NOT NULL);
+
+create table paidonce_migrations (
+  number integer not null,
+  name text not null,
+  checksum text not null,
+  applied_at timestamp with time zone not null,
+  constraint paidonce_migrations_pkey PRIMARY KEY (number)
+);
+
+create table payments (
+  id bigint not null default nextval('subject_ids'::regclass),
+  facts_rev bigint not null,
+  linked_to bigint,
+  moved_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  open_exceptions integer not null default 0,
+  bucket smallint not null,
+  has_stand_ins boolean not null default false,
+  has_returns boolean not null default false,
+  tenant text not null,
+  namespace text not null,
+  account text not null,
+  provider_payment_id text not null,
+  status text not null,
+  currency text,
+  authorized_minor numeric(78,0) not null default 0,
+  captured_minor numeric(78,0) not null default 0,
+  refunded_minor numeric(78,0) not null default 0,
+  refund_pending_minor numeric(78,0) not null default 0,
+  disputed_minor numeric(78,0) not null default 0,
+  lost_minor numeric(78,0) not null default 0,
+  reversed_minor numeric(78,0) not null default 0,
+  order_refs text[] not null default '{}'::text[],
+  constraint payments_pkey PRIMARY KEY (id, bucket),
+  constraint payments_recorded_once UNIQUE (provider_payment_id, namespace, account, tenant, bucket),
+  constraint payments_account CHECK ((account <> ''::text)),
+  constraint payments_namespace CHECK ((namespace <> ''::text)),
+  constraint payments_provider_payment_id CHECK ((provider_payment_id <> ''::text)),
+  constraint payments_tenant CHECK ((tenant <> ''::text))
+) with (fillfactor=80);
+CREATE INDEX payments_stand_ins ON payments USING btree (linked_to, bucket) WHERE (linked_to IS NOT NULL);
+
+create table refunds (
+  id bigint not null generated always as identity,
+  payment_id bigint not null,
+  moved_at timestamp with time zone,
+  updated_at timestamp with time zone not null,
+  bucket smallint not null,
+  tenant text not null,
+  namespace text not null,
+  account text not null,
+  provider_refund_id text not null,
+  status text not null,
+  amount_minor numeric(78,0),
+  currency text,
+  origin text,
+  constraint refunds_pkey PRIMARY KEY (id, bucket),
+  constraint refunds_recorded_once UNIQUE (provider_refund_id, namespace, account, tenant, bucket),
+  constraint refunds_provider_refund_id CHECK ((provider_refund_id <> ''::text))
+);
+CREATE INDEX refunds_of_payment ON refunds USING btree (payment_id, bucket);
+
+create table subscriptions (
+  id bigint not null default nextval('subject_ids'::regclass),
+  facts_rev bigint not null,
+  period_end timestamp with time zone,
+  cancel_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  open_exceptions integer not null default 0,
+  bucket smallint not null,
+  tenant text not null,
+  namespace text not null,
+  account text not null,
+  provider_subscription_id text not null,
+  status text not null,
+  constraint subscriptions_pkey PRIMARY KEY (id, bucket),
+  constraint subscriptions_known_once UNIQUE (provider_subscription_id, namespace, account, tenant, bucket),
+  constraint subscriptions_provider_subscription_id CHECK ((provider_subscription_id <> ''::text))
+);
+
+create table unsettled (
+  id bigint not null generated always as identity,
+  event_id bigint not null default 0,
+  marked_at timestamp with time zone not null,
+  next_attempt_at timestamp with time zone not null,
+  attempts integer not null default 0,
+  times integer not null default 1,
+  bucket smallint not null,
+  tenant text not null,
+  order_ref text not null default ''::text,
+  reason text not null,
+  last_error text not null default ''::text,
+  constraint unsettled_pkey PRIMARY KEY (id, bucket),
+  constraint unsettled_once UNIQUE (event_id, order_ref, tenant, bucket),
+  constraint unsettled_names_one CHECK (((event_id = 0) <> (order_ref = ''::text)))
+);
+CREATE INDEX unsettled_due ON unsettled USING btree (next_attempt_at, bucket);
+
+create table witnesses (
+  fact_id bigint not null,
+  source_id bigint not null,
+  source_version integer not null,
+  bucket smallint not null,
+  source_kind text not null,
+  constraint witnesses_pkey PRIMARY KEY (fact_id, source_kind, source_id, source_version, bucket),
+  constraint witnesses_source_kind CHECK ((source_kind = ANY (ARRAY['event'::text, 'merchant'::text, 'lookup'::text, 'operation'::text, 'decision'::text, 'timer'::text])))
+);
+CREATE INDEX witnesses_of_source ON witnesses USING btree (source_id, bucket);
