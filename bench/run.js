@@ -36,6 +36,9 @@ const generator = chooseGenerator(options.generator)
 const progress = (text) =>
   process.stderr.write(`${((performance.now() - begun_ms) / 1000).toFixed(1)} s  ${text}\n`)
 
+// Leaves through the exit handlers, which take the database server along.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+
 progress(options.database === undefined ? 'starting PostgreSQL' : 'connecting to PostgreSQL')
 const server = await openServer(options.database)
 try {

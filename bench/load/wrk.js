@@ -17,12 +17,15 @@ export function wrkVersion() {
 /** @type {import('./load.js').Drive} */
 export async function driveWithWrk({ port, deliveries, connections, duration_ms }) {
   const folder = mkdtempSync(join(tmpdir(), 'paidonce-load-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', remove)
   try {
     const file = join(folder, 'requests')
     await writeRequests(file, port, deliveries)
     return await run(file, port, connections, duration_ms)
   } finally {
-    rmSync(folder, { recursive: true })
+    process.off('exit', remove)
+    remove()
   }
 }
 
@@ -41,10 +44,23 @@ async function writeRequests(path, port, deliveries) {
 }
 
 function run(file, port, connections, duration_ms) {
-  const options = ['-t', '1', '-c', String(connections), '-d', '1h', '--timeout', '20s', '-s', SCRIPT]
+  const options = [
+    '-t',
+    '1',
+    '-c',
+    String(connections),
+    '-d',
+    `${Math.ceil(duration_ms / 1000) + 1}s`,
+    '--timeout',
+    '20s',
+    '-s',
+    SCRIPT,
+  ]
   const child = spawn('wrk', [...options, `http://127.0.0.1:${port}${PATH}`, '--', file], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
   let said = ''
   let stopping
   child.stderr.setEncoding('latin1').on('data', (text) => {
@@ -56,6 +72,7 @@ function run(file, port, connections, duration_ms) {
     child.on('error', reject)
     child.on('close', () => {
       clearTimeout(stopping)
+      process.off('exit', kill)
       const result = said.split('\n').find((line) => line.startsWith('{'))
       if (result === undefined) reject(new Error(`wrk ended without a result: ${said.trim()}`))
       else resolve(JSON.parse(result))

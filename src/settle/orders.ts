@@ -34,6 +34,8 @@ export interface OrderDraft {
   /** Read its own facts again although no new one came: a settle that was kept may not have written what they say. */
   refold: boolean
   book: OrderBook
+  /** The book is not the stored one. */
+  book_changed: boolean
   payment_ids: bigint[]
   before: EntitlementRow[]
   state: OrderState | null
@@ -58,6 +60,7 @@ export function orderDraft(drafts: OrderDrafts, key: OrderKey): OrderDraft {
       inserted: false,
       refold: false,
       book: NO_BOOK,
+      book_changed: false,
       payment_ids: [],
       before: [],
       state: null,
@@ -193,7 +196,9 @@ function takeInOrderFacts(draft: OrderDraft, stored: readonly StoredFact[], inta
       `Order ${draft.key.reference} is registered already with other terms. Terms are pinned when they are registered; use a new reference, or cancel the order first.`,
     )
   }
-  if (fresh.length > 0 || draft.refold) draft.book = deriveOrderBook([...known, ...fresh])
+  if (fresh.length === 0 && !draft.refold) return
+  draft.book = deriveOrderBook([...known, ...fresh])
+  draft.book_changed = true
 }
 
 /** Adds terms that the merchant's own orders table gave for a placeholder. */

@@ -2,6 +2,7 @@ import { Fault } from '../facts/fault.ts'
 import type { Database } from '../store/database.ts'
 import { readClock } from '../store/queries/read-clock.ts'
 import { deleteEventWitnesses } from '../store/queries/replace-witnesses.ts'
+import type { FactIds } from '../store/queries/take-fact-ids.ts'
 import { asChange } from './change.ts'
 import { gather } from './gather.ts'
 import { type FindOrders, HookTimeout, type OnEntitlement, runHook } from './hook.ts'
@@ -26,6 +27,9 @@ import { type Kept, writeAll } from './write.ts'
 export interface SettleContext {
   readonly database: Database
   readonly epoch: bigint
+  readonly fact_ids: FactIds
+  /** One-shot topics that somebody is told of. */
+  readonly topics: ReadonlySet<string>
   readonly onEntitlement: OnEntitlement | null
   readonly findOrders: FindOrders | null
   readonly hook_limit_ms: number
@@ -96,7 +100,15 @@ async function attempt(
     await reached('begun')
     const [as_of, recorded] = await Promise.all([readClock(tx), recordEvents(tx, bucket, items)])
     await reached('recorded')
-    const work: Work = { tx, bucket, as_of, epoch: context.epoch, with_dormant }
+    const work: Work = {
+      tx,
+      bucket,
+      as_of,
+      epoch: context.epoch,
+      fact_ids: context.fact_ids,
+      topics: context.topics,
+      with_dormant,
+    }
     const kept = await settleRecorded(context, work, recorded, options, reached)
     await tx.commit()
     await reached('committed')

@@ -1,5 +1,5 @@
 import { contentDigest, encodeContent, type Fact } from '../facts/fact.ts'
-import type { NewFact, WitnessSource } from '../store/queries/insert-facts.ts'
+import type { NewFact, NewWitness, WitnessSource } from '../store/queries/insert-facts.ts'
 import type { StoredFact } from '../store/queries/load-facts.ts'
 
 /** A fact as an item tells it, with its stored form and everyone in this batch who tells it. */
@@ -41,15 +41,14 @@ export class Statements {
   }
 }
 
-/** What the store must take in: facts that are new, and further witnesses of facts that are there. */
+/** What the store must take in: facts that are new (ids are given when they are written), further witnesses of known ones. */
 export interface Intake {
-  readonly facts: NewFact[]
-  readonly witnesses: { fact: number; source: WitnessSource }[]
-  readonly further: { fact_id: bigint; source: WitnessSource }[]
+  readonly facts: (Omit<NewFact, 'id'> & { readonly sources: readonly WitnessSource[] })[]
+  readonly further: NewWitness[]
 }
 
 export function emptyIntake(): Intake {
-  return { facts: [], witnesses: [], further: [] }
+  return { facts: [], further: [] }
 }
 
 /**
@@ -71,7 +70,6 @@ export function takeIn(
       for (const source of sources) intake.further.push({ fact_id, source })
       continue
     }
-    const place = intake.facts.length
     intake.facts.push({
       subject_id,
       subject_kind: fact.subject.kind,
@@ -79,8 +77,8 @@ export function takeIn(
       key: fact.key,
       digest,
       content: encoded,
+      sources,
     })
-    for (const source of sources) intake.witnesses.push({ fact: place, source })
     fresh.push(fact)
   }
   return fresh

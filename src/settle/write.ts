@@ -46,15 +46,7 @@ export async function writeAll(
   const running: Promise<unknown>[] = []
   const run = (work: Promise<unknown>) => running.push(work)
 
-  if (intake.facts.length > 0) run(writeFacts(work, intake))
-  if (intake.further.length > 0)
-    run(
-      insertWitnesses(
-        tx,
-        bucket,
-        intake.further.map(({ fact_id, source }) => ({ fact_id, source })),
-      ),
-    )
+  if (intake.facts.length > 0 || intake.further.length > 0) run(writeFacts(work, intake))
   if (updated.length > 0) {
     run(
       updatePayments(
@@ -87,8 +79,15 @@ export async function writeAll(
 }
 
 async function writeFacts(work: Work, intake: Intake): Promise<void> {
-  const inserted = await insertFacts(work.tx, work.bucket, work.as_of, intake.facts, intake.witnesses)
-  if (inserted === intake.facts.length) return
+  const { tx, bucket, as_of } = work
+  const ids = await work.fact_ids.take(tx, intake.facts.length)
+  const facts = intake.facts.map((fact, place) => ({ ...fact, id: ids[place]! }))
+  const witnesses = facts.flatMap(({ id, sources }) => sources.map((source) => ({ fact_id: id, source })))
+  const [inserted] = await Promise.all([
+    facts.length > 0 ? insertFacts(tx, bucket, as_of, facts) : 0,
+    insertWitnesses(tx, bucket, [...witnesses, ...intake.further]),
+  ])
+  if (inserted === facts.length) return
   if (!work.with_dormant) throw new DormantFacts()
   invariant(false, 'facts were stored for a subject without its lock')
 }
@@ -98,7 +97,10 @@ function writeOrders(work: Work, orders: readonly OrderDraft[]): Promise<unknown
   const effects: NewEffect[] = []
   const writes = orders.map((order) => {
     let seq = order.row.effect_seq
-    for (const effect of order.effects) effects.push(asEffect(work, order, effect, ++seq))
+    for (const effect of order.effects) {
+      if (effect.type === 'level' || work.topics.has(effect.topic))
+        effects.push(asEffect(work, order, effect, ++seq))
+    }
     return {
       id: order.row.id,
       facts_rev: order.row.facts_rev,
@@ -106,7 +108,8 @@ function writeOrders(work: Work, orders: readonly OrderDraft[]): Promise<unknown
       open_exceptions: order.state!.exceptions.length,
       has_entitlements: order.before.length > 0 || order.entitlements.length > 0,
       payment_ids: order.payment_ids,
-      book: order.book,
+      book: order.book_changed ? order.book : null,
+      terms: order.book.terms,
       state: order.state!,
     }
   })
@@ -220,7 +223,7 @@ function raisedByItems(work: Work, recorded: readonly Recorded[], intake: Intake
   return recorded.flatMap(({ item, source, content_changed }) => {
     if (!source) return []
     // Some providers render a body anew at each send; only a content that states something new concerns a person.
-    const contradicts = content_changed && intake.witnesses.some((witness) => witness.source === source)
+    const contradicts = content_changed && intake.facts.some((fact) => fact.sources.includes(source))
     const raises = contradicts ? [...item.raises, contentChanged(item)] : item.raises
     return raises.map((raised) => ({
       ...raised,

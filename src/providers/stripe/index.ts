@@ -1,5 +1,6 @@
 import { Fault } from '../../facts/fault.ts'
 import type { CapabilitySheet, Provider } from '../contract.ts'
+import { checkAccount } from '../provider-name.ts'
 import type { SecretOption } from '../secret.ts'
 import { isPlaceholder, readSecrets } from '../secret.ts'
 import { checkTolerance } from '../time-window.ts'

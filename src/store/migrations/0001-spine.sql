@@ -195,9 +195,13 @@ create table subscriptions (
   constraint subscriptions_known_once unique (provider_subscription_id, namespace, account, tenant, bucket)
 );
 
+-- Ids of facts are handed out in blocks, so that a batch knows them before it inserts and can write facts and witnesses
+-- side by side.
+create sequence fact_id_blocks as bigint increment by 1000;
+
 -- Have we recorded this statement? Insert-only.
 create table facts (
-  id bigint generated always as identity,
+  id bigint not null,
   subject_id bigint not null,
   recorded_at timestamptz not null,
   bucket smallint not null,

@@ -13,6 +13,7 @@ export interface WitnessSource {
 }
 
 export interface NewFact {
+  readonly id: bigint
   readonly subject_id: bigint
   readonly subject_kind: SubjectKind
   readonly kind: FactKind
@@ -22,24 +23,22 @@ export interface NewFact {
   readonly content: string
 }
 
+export interface NewWitness {
+  readonly fact_id: bigint
+  readonly source: WitnessSource
+}
+
 const INSERT: Statement = {
   name: 'insert-facts',
   text: `
     with inserted as (
-      insert into facts (bucket, recorded_at, subject_id, subject_kind, kind, fact_key, content_digest, content)
-      select $1, $2, f.subject_id, f.subject_kind, f.kind, f.fact_key, substring($3::bytea from f.digest_at for 16), f.content
-      from unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::int[], $9::jsonb[])
-        as f(subject_id, subject_kind, kind, fact_key, digest_at, content)
+      insert into facts (bucket, recorded_at, id, subject_id, subject_kind, kind, fact_key, content_digest, content)
+      select $1, $2, f.id, f.subject_id, f.subject_kind, f.kind, f.fact_key, substring($3::bytea from f.digest_at for 16),
+        f.content
+      from unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::int[], $10::jsonb[])
+        as f(id, subject_id, subject_kind, kind, fact_key, digest_at, content)
       on conflict (subject_id, fact_key, content_digest, bucket) do nothing
-      returning id, subject_id, fact_key, content_digest
-    ), witnessed as (
-      insert into witnesses (bucket, fact_id, source_kind, source_id, source_version)
-      select $1, i.id, w.source_kind, w.source_id, w.source_version
-      from inserted i
-        join unnest($10::bigint[], $11::text[], $12::int[], $13::text[], $14::bigint[], $15::int[])
-          as w(subject_id, fact_key, digest_at, source_kind, source_id, source_version)
-        on w.subject_id = i.subject_id and w.fact_key = i.fact_key
-          and substring($3::bytea from w.digest_at for 16) = i.content_digest
+      returning 1
     )
     select count(*)::int as inserted from inserted`,
 }
@@ -54,41 +53,35 @@ const WITNESS: Statement = {
 }
 
 /**
- * Inserts new facts with their witnesses, and gives how many facts were new. The caller holds the subjects' locks and
- * has read their facts, so a number other than it asked for means that something wrote without the lock.
+ * Inserts new facts and gives how many were new. The caller holds the subjects' locks and has read their facts, so a
+ * number other than it asked for means that something wrote without the lock, or that a replay left facts without a witness.
  */
 export async function insertFacts(
   db: Queryable,
   bucket: number,
   as_of: Date,
   facts: readonly NewFact[],
-  witnesses: readonly { readonly fact: number; readonly source: WitnessSource }[],
 ): Promise<number> {
   const [row] = await db.query<{ inserted: number }>(INSERT, [
     bucket,
     as_of,
     Buffer.concat(facts.map((fact) => fact.digest)),
+    facts.map((fact) => fact.id),
     facts.map((fact) => fact.subject_id),
     facts.map((fact) => fact.subject_kind),
     facts.map((fact) => fact.kind),
     facts.map((fact) => fact.key),
     facts.map((_, index) => 1 + 16 * index),
     facts.map((fact) => fact.content),
-    witnesses.map((witness) => facts[witness.fact]!.subject_id),
-    witnesses.map((witness) => facts[witness.fact]!.key),
-    witnesses.map((witness) => 1 + 16 * witness.fact),
-    witnesses.map((witness) => witness.source.kind),
-    witnesses.map((witness) => witness.source.id),
-    witnesses.map((witness) => witness.source.version),
   ])
   return row!.inserted
 }
 
-/** Adds witnesses to facts that are stored already; one that is there is left as it is. */
+/** Says who told these facts; a witness that is there already is left as it is. */
 export async function insertWitnesses(
   db: Queryable,
   bucket: number,
-  witnesses: readonly { readonly fact_id: bigint; readonly source: WitnessSource }[],
+  witnesses: readonly NewWitness[],
 ): Promise<void> {
   await db.query(WITNESS, [
     bucket,

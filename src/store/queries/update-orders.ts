@@ -10,7 +10,7 @@ const UPDATE: Statement = {
       facts_rev = o.facts_rev + 1, updated_at = $2, effect_seq = u.effect_seq, open_exceptions = u.open_exceptions,
       has_entitlements = u.has_entitlements, status = u.status, currency = u.currency, amount_minor = u.amount_minor,
       paid_minor = u.paid_minor, net_minor = u.net_minor, surplus_minor = u.surplus_minor,
-      payment_ids = u.payment_ids::bigint[], next_wakeup_at = u.next_wakeup_at, book = u.book
+      payment_ids = u.payment_ids::bigint[], next_wakeup_at = u.next_wakeup_at, book = coalesce(u.book, o.book)
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::int[], $7::boolean[], $8::text[], $9::text[], $10::numeric[],
       $11::numeric[], $12::numeric[], $13::numeric[], $14::text[], $15::timestamptz[], $16::jsonb[])
       as u(id, facts_rev, effect_seq, open_exceptions, has_entitlements, status, currency, amount_minor, paid_minor,
@@ -26,7 +26,9 @@ export interface OrderWrite {
   readonly open_exceptions: number
   readonly has_entitlements: boolean
   readonly payment_ids: readonly bigint[]
-  readonly book: OrderBook
+  /** Null where the stored one stands. */
+  readonly book: OrderBook | null
+  readonly terms: OrderBook['terms']
   readonly state: OrderState
 }
 
@@ -46,14 +48,14 @@ export async function updateOrders(
     orders.map((order) => order.open_exceptions),
     orders.map((order) => order.has_entitlements),
     orders.map((order) => order.state.status),
-    orders.map((order) => order.book.terms?.currency ?? null),
-    orders.map((order) => order.book.terms?.amount_minor ?? null),
+    orders.map((order) => order.terms?.currency ?? null),
+    orders.map((order) => order.terms?.amount_minor ?? null),
     orders.map((order) => order.state.paid_minor),
     orders.map((order) => order.state.net_minor),
     orders.map((order) => order.state.surplus_minor),
     orders.map((order) => arrayLiteral(order.payment_ids)),
     orders.map((order) => order.state.next_wakeup),
-    orders.map((order) => encodeBook(order.book)),
+    orders.map((order) => (order.book ? encodeBook(order.book) : null)),
   ])
   return rows.length
 }
