@@ -51,9 +51,7 @@ const CAPABILITIES: CapabilitySheet = {
 export function stripe(options: StripeOptions): Provider {
   const secrets = readSecrets('stripe', options.webhookSecrets, (text) => Buffer.from(text, 'utf8'))
   const tolerance_s = checkTolerance('stripe', options.tolerance_s ?? 300)
-  const account = options.account ?? 'default'
-  if (account.trim() === '')
-    throw new Fault('config_invalid', 'stripe: account is blank. Leave it out or name it.')
+  const account = checkAccount('stripe', options.account)
   const namespace = 'stripe'
   const expects = options.expects ?? null
   const setup = {
