@@ -20,6 +20,8 @@ export interface Standing {
   readonly late: Sums
   /** At some time the whole price was held, in time. */
   readonly paid_in_full: boolean
+  /** And it still is, as far as no open dispute takes it. */
+  readonly covered: boolean
   readonly surplus_minor: bigint
 }
 
@@ -85,20 +87,21 @@ function standingOf(
   )
   const paid_in_full = confirmed && surelyHeld(payments.timely) >= due_minor
   const beyond = all.net_minor - all.disputed_minor - due_minor
-  const surplus_minor = paid_in_full && beyond > 0n ? beyond : 0n
-  return { reference, terms, closed, payments, timely, all, late, paid_in_full, surplus_minor }
+  const covered = paid_in_full && timely.net_minor >= due_minor
+  const surplus_minor = covered && beyond > 0n ? beyond : 0n
+  return { reference, terms, closed, payments, timely, all, late, paid_in_full, covered, surplus_minor }
 }
 
 function statusOf(standing: Standing, book: OrderBook, as_of: string): OrderStatus {
   if (book.conflicted || standing.payments.conflicted.length > 0) return 'on_hold'
-  if (standing.paid_in_full) return paidStatus(standing, as_of)
+  if (standing.covered) return standing.surplus_minor > 0n ? 'overpaid' : 'paid'
+  // Money that came too late waits for a person; it neither pays nor is it anyone's surplus.
   if (standing.late.net_minor > 0n) return 'on_hold'
-  return owingStatus(standing, as_of)
+  return standing.paid_in_full ? givenBackStatus(standing, as_of) : owingStatus(standing, as_of)
 }
 
-function paidStatus(standing: Standing, as_of: string): OrderStatus {
+function givenBackStatus(standing: Standing, as_of: string): OrderStatus {
   const { timely, terms } = standing
-  if (timely.net_minor >= terms.amount_minor) return standing.surplus_minor > 0n ? 'overpaid' : 'paid'
   const missing = shortfallOf(timely, terms.amount_minor)
   if (missing.lost_minor > 0n) return 'charged_back'
   if (missing.refunded_minor > 0n) return timely.net_minor <= 0n ? 'refunded' : 'partially_refunded'

@@ -1,6 +1,7 @@
 import type { ExceptionDue } from '../facts/exception.ts'
 import type { Standing } from './derive-order.ts'
 import { netOf } from './order-sums.ts'
+import { UNTOLD_MONEY_ALERT_AFTER_MS } from './payment-exceptions.ts'
 import type { PaymentSummary } from './payment-state.ts'
 import { DEFAULT_POLICY } from './policy.ts'
 import { amountText, raise } from './raise.ts'
@@ -23,7 +24,8 @@ export function unknownOrder(reference: string, payments: readonly PaymentSummar
 
 function misplacedMoney({ reference, terms, payments }: Standing): ExceptionDue[] {
   const currency = payments.wrong_currency
-    .filter((payment) => payment.captured_minor > 0n)
+    // A currency that nobody told is the payment's own exception.
+    .filter((payment) => payment.captured_minor > 0n && payment.currency !== null)
     .map((payment) => {
       const paid = amountText(payment.captured_minor, payment.currency)
       const message = `Payment ${payment.id} brought ${paid}, and order ${reference} asks for ${amountText(terms.amount_minor, terms.currency)}. It does not count towards the order: refund it, or agree with the buyer.`
@@ -38,9 +40,9 @@ function misplacedMoney({ reference, terms, payments }: Standing): ExceptionDue[
   return [...currency, ...account]
 }
 
-/** Once the order is paid in full, late money is surplus and told as such. */
-function lateMoney({ reference, terms, closed, payments, paid_in_full }: Standing): ExceptionDue[] {
-  if (paid_in_full) return []
+/** Where late money is surplus, it is told as such and not twice. */
+function lateMoney({ reference, terms, closed, payments, surplus_minor }: Standing): ExceptionDue[] {
+  if (surplus_minor > 0n) return []
   return payments.late
     .filter((payment) => netOf(payment) > 0n)
     .map((payment) => {
@@ -63,7 +65,7 @@ function tooLittle({ reference, terms, payments, timely, paid_in_full }: Standin
     .filter((payment) => payment.status === 'succeeded' && payment.captured_minor === 0n)
     .map((payment) => {
       const message = `Payment ${payment.id} succeeded without collecting anything, and order ${reference} asks for ${due()}. Nothing is granted: find out why nothing was charged.`
-      return raise('amount_mismatch', payment.id, 'warning', message)
+      return raise('amount_mismatch', payment.id, 'warning', message, UNTOLD_MONEY_ALERT_AFTER_MS)
     })
 }
 

@@ -11,6 +11,9 @@ export const REFUND_BEFORE_PAYMENT_ALERT_AFTER_MS = 3_600_000
 /** How long a refund total may be ahead of the refunds known by id: their own messages usually follow at once. */
 export const UNEXPLAINED_REFUND_ALERT_AFTER_MS = 600_000
 
+/** How long a success without its amount or currency may stand: a poor message often comes just before the rich one. */
+export const UNTOLD_MONEY_ALERT_AFTER_MS = 600_000
+
 /** What a person should look at on this payment, whatever order it belongs to. */
 export function paymentExceptions(
   state: PaymentState,
@@ -32,12 +35,12 @@ function untoldMoney(state: PaymentState, collection: Collection): ExceptionDue[
   if (collection.amount_unknown) {
     const message =
       'The payment succeeded, but no message tells how much was collected. It counts as nothing until one does: look it up at the provider.'
-    return [raise('amount_mismatch', '-', 'warning', message)]
+    return [raise('amount_mismatch', '-', 'warning', message, UNTOLD_MONEY_ALERT_AFTER_MS)]
   }
   if (state.captured_minor > 0n && state.currency === null) {
     const message =
       'The payment succeeded, but no message tells its currency. It pays for nothing until one does: look it up at the provider.'
-    return [raise('currency_mismatch', '-', 'warning', message)]
+    return [raise('currency_mismatch', '-', 'warning', message, UNTOLD_MONEY_ALERT_AFTER_MS)]
   }
   return []
 }
