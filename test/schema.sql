@@ -1,3 +1,5 @@
+create sequence fact_id_blocks as bigint;
+
 create sequence subject_ids as bigint;
 
 create table disputes (
@@ -148,7 +150,7 @@ create table exceptions (
 CREATE INDEX exceptions_open ON exceptions USING btree (opened_at, bucket) WHERE (state = 'open'::text);
 
 create table facts (
-  id bigint not null generated always as identity,
+  id bigint not null,
   subject_id bigint not null,
   recorded_at timestamp with time zone not null,
   bucket smallint not null,
