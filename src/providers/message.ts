@@ -64,10 +64,8 @@ export function translateMessage(
       type: textIn(payload, 'type') ?? '',
       occurred_at: utcTime(textIn(payload, 'timestamp')),
     }
-    if (setup.expects !== null && translation.type !== '' && !setup.expects.includes(translation.type)) {
-      return { ...translation, outcome: 'ignored', reason: 'the endpoint does not expect this type' }
-    }
     return combine(
+      setup.expects,
       translation,
       checkedReading(setup, setup.translate(payload, contextOf(setup, signed_id, headers))),
     )
@@ -101,20 +99,23 @@ function contextOf(
   }
 }
 
-function combine(read: Translation, reading: MessageReading): Translation {
+function combine(expects: MessageSetup['expects'], read: Translation, reading: MessageReading): Translation {
+  const type = cleanText(reading.type) ?? read.type
+  const unexpected = expects?.includes(type) === false ? 'the endpoint does not expect this type' : undefined
+  const ignored = unexpected ?? reading.ignored
   const facts = reading.facts ?? []
-  const outcome = reading.ignored ? 'ignored' : reading.not_ours ? 'not_ours' : 'facts'
+  const outcome = ignored ? 'ignored' : reading.not_ours ? 'not_ours' : 'facts'
   if (outcome === 'facts' && facts.length === 0)
     throw new Unreadable('translate gave neither facts nor a reason')
   return {
     event_id: read.event_id ?? cleanText(reading.event_id) ?? null,
-    type: cleanText(reading.type) ?? read.type,
+    type,
     occurred_at: utcTime(reading.occurred_at ?? undefined) ?? read.occurred_at,
     mode: reading.mode ?? null,
     account: cleanText(reading.account) ?? null,
     api_version: cleanText(reading.api_version) ?? null,
     outcome,
-    reason: reading.ignored ?? reading.not_ours ?? '',
+    reason: ignored ?? reading.not_ours ?? '',
     facts: outcome === 'facts' ? facts : [],
   }
 }

@@ -49,7 +49,7 @@ const CAPABILITIES: CapabilitySheet = {
  * @throws Fault `secret_missing` for a blank or placeholder secret, `config_invalid` for other mistakes
  */
 export function stripe(options: StripeOptions): Provider {
-  const secrets = readSecrets('stripe', options.webhookSecrets, (text) => Buffer.from(text, 'utf8'))
+  const secrets = readSecrets('stripe', options.webhookSecrets, signingKey)
   const tolerance_s = checkTolerance('stripe', options.tolerance_s ?? 300)
   const account = checkAccount('stripe', options.account)
   const namespace = 'stripe'
@@ -75,6 +75,17 @@ export function stripe(options: StripeOptions): Provider {
     verify: (delivery, now_ms) => verifyStripe(secrets, tolerance_s, delivery, now_ms),
     translate: (delivery) => translateStripe(setup, delivery.body),
   }
+}
+
+/** The whole text is the key, prefix included. */
+function signingKey(secret: string): Buffer {
+  if (/^(?:sk|rk|pk)_/.test(secret)) {
+    throw new Fault(
+      'config_invalid',
+      'stripe: webhookSecrets has an API key. Use the signing secret of the webhook endpoint (whsec_...).',
+    )
+  }
+  return Buffer.from(secret, 'utf8')
 }
 
 function modeOfKey(apiKey: string | undefined): Provider['secrets_mode'] {
