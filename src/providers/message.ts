@@ -102,22 +102,34 @@ function contextOf(
 function combine(expects: MessageSetup['expects'], read: Translation, reading: MessageReading): Translation {
   const type = cleanText(reading.type) ?? read.type
   const unexpected = expects?.includes(type) === false ? 'the endpoint does not expect this type' : undefined
-  const ignored = unexpected ?? reading.ignored
+  const ignored = unexpected ?? reasonOf(reading.ignored)
+  const not_ours = reasonOf(reading.not_ours)
   const facts = reading.facts ?? []
-  const outcome = ignored ? 'ignored' : reading.not_ours ? 'not_ours' : 'facts'
+  const outcome = ignored ? 'ignored' : not_ours ? 'not_ours' : 'facts'
   if (outcome === 'facts' && facts.length === 0)
     throw new Unreadable('translate gave neither facts nor a reason')
   return {
     event_id: read.event_id ?? cleanText(reading.event_id) ?? null,
     type,
     occurred_at: utcTime(reading.occurred_at ?? undefined) ?? read.occurred_at,
-    mode: reading.mode ?? null,
+    mode: modeOf(reading.mode),
     account: cleanText(reading.account) ?? null,
     api_version: cleanText(reading.api_version) ?? null,
     outcome,
-    reason: ignored ?? reading.not_ours ?? '',
+    reason: ignored ?? not_ours ?? '',
     facts: outcome === 'facts' ? facts : [],
   }
+}
+
+function reasonOf(given: string | undefined): string | undefined {
+  return given === undefined
+    ? undefined
+    : (cleanText(given) ?? 'the translation gave a reason that cannot be kept')
+}
+
+function modeOf(given: unknown): Mode | null {
+  if (given === undefined || given === null || given === 'live' || given === 'test') return given ?? null
+  throw new Unreadable("mode must be 'live' or 'test'")
 }
 
 /** ISO 8601 in UTC, or null for a text that is no time or whose zone nobody knows. */

@@ -238,6 +238,7 @@ describe('translate', () => {
       }),
     ],
     ['gives half a fact', () => ({ facts: [null] })],
+    ['names an unknown mode', () => ({ mode: 'prod', ignored: 'x' })],
   ])('P30 keeps the event as unreadable when the translation %s', (_, translate) => {
     expect(run(translate)).toMatchObject({
       outcome: 'unreadable',
