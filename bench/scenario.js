@@ -123,7 +123,7 @@ async function send(bench, contestant, connections, duration_ms) {
     // What keeps nothing cannot tell a delivery from its copy, so it may be sent the same ones for ever.
     if (receiver.name === 'nothing') return stretch
     contestant.may_be_cut_off += connections
-    supply.spend(stretch.sent)
+    supply.spend(Math.min(stretch.sent, deliveries.length))
     if (stretch.sent <= deliveries.length) return stretch
   }
 }
