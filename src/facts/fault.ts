@@ -28,6 +28,7 @@ export type FaultCode =
   | 'queue_full'
   | 'isolation_wrong'
   | 'commit_failed'
+  | 'settle_failed'
   | 'hook_failed'
   | 'hook_timeout'
   | 'hook_revoked'

@@ -33,6 +33,8 @@ export interface SettleContext {
   readonly onEntitlement: OnEntitlement | null
   readonly findOrders: FindOrders | null
   readonly hook_limit_ms: number
+  /** Hears how each run of `onEntitlement` ended: null when well. */
+  readonly onHook?: ((error: unknown) => void) | undefined
 }
 
 export interface SettleOptions {
@@ -249,7 +251,9 @@ async function runHooks(
       await runHook(work.tx, context.hook_limit_ms, async (tx) => {
         for (const change of changes) await hook(asChange(work, order, change), tx)
       })
+      context.onHook?.(null)
     } catch (error) {
+      context.onHook?.(error)
       if (error instanceof HookTimeout) throw new OrderHookTimeout(order.lock, error.message)
       failed.set(order, describe(error))
     }
