@@ -36,10 +36,14 @@ export function withPostgres(name: string, tests: (open: OpenDatabase, url: () =
     )
     tests(opened.open, url)
     afterAll(async () => {
-      await opened.closeAll()
-      const left = await connectionsLeft(database)
-      await administer(inject('postgresUrl'), `drop database if exists ${database} with (force)`)
-      expect(left, 'connections that the tests of this file left open').toEqual([])
+      try {
+        await opened.closeAll()
+        expect(await connectionsLeft(database), 'connections that the tests of this file left open').toEqual(
+          [],
+        )
+      } finally {
+        await administer(inject('postgresUrl'), `drop database if exists ${database} with (force)`)
+      }
     })
   })
 }

@@ -56,6 +56,7 @@ class TemporaryServer implements PostgresServer {
     this.#data = join(place, 'data')
     this.#port = port
     this.#settings = { ...(options.fsync === false ? careless : {}), ...options.settings }
+    this.#keeper = startKeeper(place, this.#data)
     this.#binaries = findBinaries(place)
     chmodSync(place, 0o755)
     mkdirSync(this.#data, { mode: 0o700 })
@@ -73,7 +74,6 @@ class TemporaryServer implements PostgresServer {
       '--no-sync',
     ]
     execFileSync(join(this.#binaries.bin, 'initdb'), initdb, { ...this.#spawning(), stdio: 'pipe' })
-    this.#keeper = startKeeper(place, this.#data)
   }
 
   url(database = 'postgres'): string {
@@ -140,7 +140,12 @@ function serverUser(): { uid: number; gid: number } | undefined {
 
 /** Waits on a pipe that closes when this process dies, however it dies; then ends the server and deletes its data. */
 function startKeeper(place: string, data: string): ChildProcess {
-  const script = 'read -r _; kill -QUIT "$(head -n 1 "$2/postmaster.pid")" 2>/dev/null; sleep 1; rm -rf "$1"'
+  const script = `read -r _
+    for attempt in 1 2 3 4 5 6 7 8 9 10; do
+      kill -QUIT "$(head -n 1 "$2/postmaster.pid")"
+      sleep 0.5
+      rm -rf "$1" && exit
+    done`
   const keeper = spawn('sh', ['-c', script, 'sh', place, data], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
