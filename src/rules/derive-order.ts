@@ -20,7 +20,7 @@ export interface Standing {
   readonly late: Sums
   /** At some time the whole price was held, in time. */
   readonly paid_in_full: boolean
-  /** And it still is, as far as no open dispute takes it. */
+  /** And it still is: nothing below it has gone back for good. An open dispute does not count. */
   readonly covered: boolean
   readonly surplus_minor: bigint
 }

@@ -17,7 +17,7 @@ import { ofKind, type Statement, unite } from './unite.ts'
  */
 export function derivePayment(facts: readonly Fact[]): PaymentState {
   const { statements, conflicts: field_conflicts } = unite(facts)
-  const link = resolveLink(statements)
+  const link = resolveLink(statements, field_conflicts)
   const collection = deriveCollection(ofKind(statements, 'payment_milestone'), link.canonical)
   const refunds = deriveRefunds(statements)
   const currency =
@@ -83,17 +83,19 @@ interface Link {
 }
 
 /** Which of the subjects is the payment itself: the one that links lead to. */
-function resolveLink(statements: readonly Statement[]): Link {
+function resolveLink(statements: readonly Statement[], field_conflicts: readonly Conflict[]): Link {
   const subjects = new Map<string, PaymentSubject>()
-  const targets = new Map<string, Set<string>>()
+  const targets = new Map<string, string>()
   for (const { subject } of statements) if (subject.kind === 'payment') subjects.set(subject.id, subject)
-  for (const { subject, content } of ofKind(statements, 'payment_link')) {
-    if (subject.kind !== 'payment' || content.payment === subject.id) continue
-    targets.set(subject.id, (targets.get(subject.id) ?? new Set()).add(content.payment))
+  for (const { subject, key, content } of ofKind(statements, 'payment_link')) {
+    if (field_conflicts.some((conflict) => conflict.cause === key)) {
+      return { canonical: null, linked_to: null, conflicts: [] }
+    }
+    if (subject.kind === 'payment' && content.payment !== subject.id) targets.set(subject.id, content.payment)
   }
-  const roots = new Set([...targets.values()].flatMap((ids) => [...ids]).filter((id) => !targets.has(id)))
+  const roots = new Set([...targets.values()].filter((id) => !targets.has(id)))
   if (roots.size > 1) {
-    const detail = `it is told as ${[...roots].sort(compareText).join(' and ')}`
+    const detail = `payment is told as ${[...roots].sort(compareText).join(' and ')}`
     return { canonical: null, linked_to: null, conflicts: [{ cause: 'link', detail }] }
   }
   const [root] = roots

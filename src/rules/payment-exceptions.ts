@@ -49,10 +49,11 @@ const GIVING_BACK: readonly RefundState['status'][] = ['requested', 'pending', '
 
 function refundExceptions(refund: RefundState, state: PaymentState): ExceptionDue[] {
   if (refund.releases_authorization) return []
-  const amount = amountText(refund.amount_minor, refund.currency ?? state.currency)
+  // A function, since formatting costs more than deriving and most refunds raise nothing.
+  const amount = () => amountText(refund.amount_minor, refund.currency ?? state.currency)
   const due: ExceptionDue[] = []
   if (GIVING_BACK.includes(refund.status) && state.captured_minor === 0n) {
-    const message = `Refund ${refund.refund} of ${amount} is known, its payment is not. It is kept and will be counted when the payment comes: look the payment up at the provider if it does not.`
+    const message = `Refund ${refund.refund} of ${amount()} is known, its payment is not. It is kept and will be counted when the payment comes: look the payment up at the provider if it does not.`
     due.push(
       raise('refund_before_payment', refund.refund, 'warning', message, REFUND_BEFORE_PAYMENT_ALERT_AFTER_MS),
     )
@@ -65,7 +66,7 @@ function refundExceptions(refund: RefundState, state: PaymentState): ExceptionDu
   }
   const came_back = refund.ever_succeeded && (refund.status === 'canceled' || refund.status === 'reversed')
   if (refund.status === 'failed' || came_back) {
-    const message = `Refund ${refund.refund} of ${amount} is ${refund.status}: the buyer does not have this money. Find out why at the provider and give it back another way.`
+    const message = `Refund ${refund.refund} of ${amount()} is ${refund.status}: the buyer does not have this money. Find out why at the provider and give it back another way.`
     due.push(raise('refund_failed', refund.refund, 'urgent', message))
   }
   return due
@@ -114,12 +115,10 @@ function lateReversal(state: PaymentState): ExceptionDue[] {
 }
 
 function disputeExceptions({ state, part_unknown }: DerivedDispute): ExceptionDue[] {
-  const amount = amountText(
-    state.amount_minor ?? (state.withdrawn_minor > 0n ? state.withdrawn_minor : null),
-    state.currency,
-  )
+  const withdrawn = state.withdrawn_minor > 0n ? state.withdrawn_minor : null
+  const amount = () => amountText(state.amount_minor ?? withdrawn, state.currency)
   if (part_unknown) {
-    const message = `Dispute ${state.dispute} over ${amount} was decided in part, and no message tells which part was lost. Look it up at the provider.`
+    const message = `Dispute ${state.dispute} over ${amount()} was decided in part, and no message tells which part was lost. Look it up at the provider.`
     return [raise('dispute_opened', state.dispute, 'warning', message)]
   }
   const open =
@@ -128,6 +127,6 @@ function disputeExceptions({ state, part_unknown }: DerivedDispute): ExceptionDu
   const takes_money = DISPUTE_STAGE_RANK[state.stage] >= FIRST_STAGE_WITH_MONEY
   const deadline =
     state.respond_by === null ? 'The provider names no deadline' : `Answer it by ${state.respond_by}`
-  const message = `Dispute ${state.dispute} over ${amount} is open at stage ${state.stage.replaceAll('_', ' ')}. ${deadline}; do not refund this payment meanwhile.`
+  const message = `Dispute ${state.dispute} over ${amount()} is open at stage ${state.stage.replaceAll('_', ' ')}. ${deadline}; do not refund this payment meanwhile.`
   return [raise('dispute_opened', state.dispute, takes_money ? 'urgent' : 'warning', message)]
 }
