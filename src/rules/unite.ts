@@ -55,25 +55,40 @@ type Fields = Record<string, unknown>
 function uniteGroup(group: readonly [Fact, ...Fact[]]): { statement: Statement; conflicts: Conflict[] } {
   const [first, ...rest] = group
   if (rest.length === 0) return { statement: first, conflicts: [] }
-  const merged: Fields = {}
-  const disputed = new Map<string, Map<string, unknown>>()
+  const content: Fields = {}
+  const conflicts: Conflict[] = []
+  for (const [field, told] of valuesByField(group)) {
+    const values = differentValues(told)
+    content[field] = values[0]
+    if (values.length > 1) {
+      const detail = `${field} is told as ${values.map(valueText).join(' and ')}`
+      conflicts.push({ cause: first.key, detail })
+    }
+  }
+  return { statement: { ...first, content } as unknown as Statement, conflicts }
+}
+
+function valuesByField(group: readonly Fact[]): [string, unknown[]][] {
+  const fields = new Map<string, unknown[]>()
   for (const fact of group) {
     for (const [field, value] of Object.entries(fact.content)) {
       if (value === null || value === undefined) continue
-      const held = merged[field]
-      if (held === undefined) merged[field] = value
-      else if (!sameValue(held, value)) {
-        const values = disputed.get(field) ?? new Map([[valueText(held), held]])
-        disputed.set(field, values.set(valueText(value), value))
-        if (isLower(value, held)) merged[field] = value
-      } else if (isLower(value, held)) merged[field] = value
+      const told = fields.get(field)
+      if (told === undefined) fields.set(field, [value])
+      else told.push(value)
     }
   }
-  const conflicts = [...disputed.keys()].sort(compareText).map((field): Conflict => {
-    const said = [...disputed.get(field)!.keys()].sort(compareText).join(' and ')
-    return { cause: first.key, detail: `${field} is told as ${said}` }
-  })
-  return { statement: { ...first, content: merged } as unknown as Statement, conflicts }
+  return [...fields].sort(([a], [b]) => compareText(a, b))
+}
+
+/** Lowest first; of equal values the lowest spelling. */
+function differentValues(told: readonly unknown[]): unknown[] {
+  if (told.every((value) => value === told[0])) return [told[0]]
+  const different: unknown[] = []
+  for (const value of [...told].sort(compareValues)) {
+    if (!different.some((held) => sameValue(held, value))) different.push(value)
+  }
+  return different
 }
 
 function sameSubject(a: Subject, b: Subject): boolean {
@@ -93,9 +108,9 @@ function sameValue(a: unknown, b: unknown): boolean {
   return typeof a === 'object' && typeof b === 'object' && valueText(a) === valueText(b)
 }
 
-function isLower(a: unknown, b: unknown): boolean {
-  if (typeof a === 'bigint' && typeof b === 'bigint') return a < b
-  return compareText(valueText(a), valueText(b)) < 0
+function compareValues(a: unknown, b: unknown): number {
+  if (typeof a === 'bigint' && typeof b === 'bigint') return a < b ? -1 : a > b ? 1 : 0
+  return compareText(valueText(a), valueText(b))
 }
 
 /** Canonical text: names sorted, so that equal values have equal text. */

@@ -3,6 +3,7 @@ import type { Database } from '../store/database.ts'
 import { readClock } from '../store/queries/read-clock.ts'
 import { deleteEventWitnesses } from '../store/queries/replace-witnesses.ts'
 import type { FactIds } from '../store/queries/take-fact-ids.ts'
+import { useSearchPath } from '../store/queries/use-search-path.ts'
 import { asChange } from './change.ts'
 import { gather } from './gather.ts'
 import { type FindOrders, HookTimeout, type OnEntitlement, runHook } from './hook.ts'
@@ -220,6 +221,8 @@ async function findTerms(
     if (order.book.terms !== null || failed.has(order)) continue
     unknown.set(order.key.tenant, [...(unknown.get(order.key.tenant) ?? []), order])
   }
+  if (unknown.size === 0) return
+  await useSearchPath(work.tx, context.database.user_search_path)
   for (const [tenant, asked] of unknown) {
     try {
       const references = asked.map((order) => order.key.reference)
@@ -233,6 +236,7 @@ async function findTerms(
       for (const order of asked) failed.set(order, describe(error))
     }
   }
+  await useSearchPath(work.tx, ownSearchPath(context.database))
 }
 
 /** Runs the merchant's hook for every visible change, one savepoint per order, orders in key order. */
@@ -244,9 +248,13 @@ async function runHooks(
 ): Promise<void> {
   const hook = context.onEntitlement
   if (!hook) return
-  for (const order of [...orders.values()].sort((a, b) => (a.lock < b.lock ? -1 : 1))) {
+  const changed = [...orders.values()].filter(
+    (order) => !failed.has(order) && order.entitlements.some((entitlement) => entitlement.changed),
+  )
+  if (changed.length === 0) return
+  await useSearchPath(work.tx, context.database.user_search_path)
+  for (const order of changed.sort((a, b) => (a.lock < b.lock ? -1 : 1))) {
     const changes = order.entitlements.filter((entitlement) => entitlement.changed)
-    if (changes.length === 0 || failed.has(order)) continue
     try {
       await runHook(work.tx, context.hook_limit_ms, async (tx) => {
         for (const change of changes) await hook(asChange(work, order, change), tx)
@@ -258,6 +266,12 @@ async function runHooks(
       failed.set(order, describe(error))
     }
   }
+  await useSearchPath(work.tx, ownSearchPath(context.database))
+}
+
+/** The schema that our statements mean; a merchant's table of the same name must not shadow it, nor be shadowed in a hook. */
+function ownSearchPath(database: Database): string {
+  return `${database.schema}, ${database.user_search_path}`
 }
 
 function describe(error: unknown): string {

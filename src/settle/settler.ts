@@ -2,7 +2,13 @@ import { Fault } from '../facts/fault.ts'
 import { errorCode } from '../store/driver-fault.ts'
 import { HookBreaker } from './hook-breaker.ts'
 import type { SettleItem, SettleOutcome } from './item.ts'
-import { OrderHookTimeout, SETTLE_DEFAULTS, type SettleContext, type SettleOptions, settle } from './settle.ts'
+import {
+  OrderHookTimeout,
+  SETTLE_DEFAULTS,
+  type SettleContext,
+  type SettleOptions,
+  settle,
+} from './settle.ts'
 
 /** How one item ended: settled somehow, or not at all because of a fault of ours (nothing of it is written then). */
 export type SettleResult = { readonly outcome: SettleOutcome } | { readonly fault: Fault }
@@ -54,7 +60,8 @@ export class Settler {
   /** Settles one item and gives its outcome; throws its fault. For callers that are not a batch. */
   async settleOne(bucket: number, item: SettleItem): Promise<SettleOutcome> {
     return new Promise((resolve, reject) => {
-      const end = (_place: number, result: SettleResult) => ('fault' in result ? reject(result.fault) : resolve(result.outcome))
+      const end = (_place: number, result: SettleResult) =>
+        'fault' in result ? reject(result.fault) : resolve(result.outcome)
       this.settleBatch(bucket, [item], end).catch(reject)
     })
   }
@@ -68,7 +75,11 @@ export class Settler {
     items: readonly SettleItem[],
     end: (place: number, result: SettleResult) => void,
   ): Promise<void> {
-    await this.#settlePart(bucket, items.map((item, place) => ({ item, place })), end)
+    await this.#settlePart(
+      bucket,
+      items.map((item, place) => ({ item, place })),
+      end,
+    )
   }
 
   async #settlePart(bucket: number, part: Part, end: End): Promise<void> {
@@ -120,7 +131,11 @@ export class Settler {
     for (const depth of ['payments', 'event'] as const) {
       try {
         const reason = error instanceof Error ? error.message.slice(0, 500) : 'unknown error'
-        const [outcome] = await this.#repeat(bucket, part, { lock_timeout_ms: this.#options.batch_lock_timeout_ms, depth, reason })
+        const [outcome] = await this.#repeat(bucket, part, {
+          lock_timeout_ms: this.#options.batch_lock_timeout_ms,
+          depth,
+          reason,
+        })
         end(place, { outcome: outcome! })
         return
       } catch (again) {
@@ -144,12 +159,17 @@ export class Settler {
     const keep = new Map<string, string>()
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await settle(this.context, bucket, part.map(({ item }) => item), {
-          ...SETTLE_DEFAULTS,
-          ...options,
-          keep,
-          onBoundary: this.#onBoundary,
-        })
+        return await settle(
+          this.context,
+          bucket,
+          part.map(({ item }) => item),
+          {
+            ...SETTLE_DEFAULTS,
+            ...options,
+            keep,
+            onBoundary: this.#onBoundary,
+          },
+        )
       } catch (error) {
         if (error instanceof OrderHookTimeout) keep.set(error.order, error.message)
         else if (attempt >= ATTEMPTS || !isRepeatable(error)) throw error
@@ -168,7 +188,12 @@ function isRepeatable(error: unknown): boolean {
 
 /** The fault that concerns the whole database and not an item; null for everything that splitting can isolate. */
 function systemFault(error: unknown): Fault | null {
-  if (error instanceof Fault && (error.code === 'database_unavailable' || error.code === 'database_busy' || error.code === 'shutting_down')) {
+  if (
+    error instanceof Fault &&
+    (error.code === 'database_unavailable' ||
+      error.code === 'database_busy' ||
+      error.code === 'shutting_down')
+  ) {
     return error
   }
   if (errorCode(error)?.startsWith('XX')) return asFault(error)
@@ -177,8 +202,12 @@ function systemFault(error: unknown): Fault | null {
 
 function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error
-  return new Fault('settle_failed', 'Settling failed. Look at the cause; the sender was asked to deliver again.', {
-    retriable: true,
-    cause: error,
-  })
+  return new Fault(
+    'settle_failed',
+    'Settling failed. Look at the cause; the sender was asked to deliver again.',
+    {
+      retriable: true,
+      cause: error,
+    },
+  )
 }

@@ -1,0 +1,25 @@
+/**
+ * PaidOnce: payment webhooks verified, recorded once, fulfilled once.
+ *
+ * @example
+ * import { createPaidOnce } from 'paidonce'
+ * import { stripe } from 'paidonce/stripe'
+ *
+ * const paidonce = await createPaidOnce({
+ *   mode: 'test',
+ *   endpoints: { stripe: stripe({ webhookSecrets: process.env.STRIPE_WHSEC! }) },
+ * })
+ * const response = await paidonce.fetch(request)
+ */
+
+export type { Mode, Translation } from './facts/event.ts'
+export type { Fact } from './facts/fact.ts'
+export { Fault, type FaultCode } from './facts/fault.ts'
+export type { OrderItem, OrderTerms } from './facts/order.ts'
+export type { EndpointOptions, PaidOnceOptions } from './options.ts'
+export { createPaidOnce, PaidOnce } from './paidonce.ts'
+export type { CapabilitySheet, Delivery, Provider, Verified } from './providers/contract.ts'
+export type { Answer } from './receive/answer.ts'
+export type { OrderRegistration } from './receive/orders.ts'
+export type { ReceiveRequest } from './receive/receiver.ts'
+export type { EntitlementChanged, FindOrders, HookTransaction, OnEntitlement } from './settle/hook.ts'

@@ -1,0 +1,96 @@
+import type pg from 'pg'
+import type { Mode } from './facts/event.ts'
+import { Fault } from './facts/fault.ts'
+import type { Provider } from './providers/contract.ts'
+import type { BatcherOptions } from './receive/batcher.ts'
+import type { ReceiverOptions } from './receive/receiver.ts'
+import type { FindOrders, OnEntitlement } from './settle/hook.ts'
+import type { SettlerOptions } from './settle/settler.ts'
+
+/** What `createPaidOnce` is given; a `paidonce.config.ts` exports the same. */
+export interface PaidOnceOptions {
+  /** Whether real money moves. A database belongs to one mode for ever; the other mode refuses to start on it. */
+  readonly mode: Mode
+  /** URL of a PostgreSQL server (14 or later), or your own `pg` pool. Left out: embedded PGlite in `directory`. */
+  readonly database?: string | pg.Pool | undefined
+  /** Where the embedded database lives. Default `.paidonce`. One process owns it. Not fsynced: survives a crash of the process, not of the power. */
+  readonly directory?: string | undefined
+  /** Schema of our tables in a PostgreSQL database. Default `paidonce`. */
+  readonly schema?: string | undefined
+  /** Receiving addresses by name: `/webhooks/<name>`. A provider alone, or with the tenant that it belongs to. */
+  readonly endpoints: Readonly<Record<string, Provider | EndpointOptions>>
+  /** Tenant of endpoints and orders that name none. Default `default`. */
+  readonly tenant?: string | undefined
+  /** Over how many buckets tenants are spread; fixed at the first migration. Default 1; 64 for Citus. */
+  readonly buckets?: number | undefined
+  /** Apply pending migrations at the start. Default true. Otherwise `paidonce migrate` has to have done it. */
+  readonly migrate?: boolean | undefined
+  /** Writes your own tables in the transaction that changes a right. Database work only. */
+  readonly onEntitlement?: OnEntitlement | undefined
+  /** Finds orders in your own tables, in the same transaction, when a payment names one that nobody registered. */
+  readonly findOrders?: FindOrders | undefined
+  /** How effects leave: handlers by topic, or deliverers. Default: one log line each. */
+  readonly effects?: unknown
+  /** Limits of the receiving path. Each has its own default. */
+  readonly limits?:
+    | (ReceiverOptions &
+        BatcherOptions &
+        SettlerOptions & { readonly hook_limit_ms?: number; readonly pool_max?: number })
+    | undefined
+  /** Hears what a person should read: steps of the start, faults. Never a payload or a secret. Default: silent. */
+  readonly log?:
+    | ((
+        level: 'info' | 'warn' | 'error',
+        message: string,
+        details?: Readonly<Record<string, unknown>>,
+      ) => void)
+    | undefined
+}
+
+export interface EndpointOptions {
+  readonly provider: Provider
+  readonly tenant?: string | undefined
+}
+
+const ENDPOINT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/i
+
+/** Refuses at the start what would hurt later. Throws Fault `config_invalid` or `mode_mismatch`. */
+export function checkOptions(options: PaidOnceOptions): void {
+  if (options.mode !== 'live' && options.mode !== 'test') {
+    throw new Fault(
+      'config_invalid',
+      "Set `mode` to 'live' or 'test'. A database belongs to one of them for ever.",
+    )
+  }
+  const owners = new Map<string, string>()
+  for (const [name, given] of Object.entries(options.endpoints ?? {})) {
+    if (!ENDPOINT_NAME.test(name)) {
+      throw new Fault(
+        'config_invalid',
+        `Endpoint name ${JSON.stringify(name)} does not fit in a path. Use letters, digits, - and _.`,
+      )
+    }
+    const { provider } = endpointOptions(given)
+    if (provider.secrets_mode !== null && provider.secrets_mode !== options.mode) {
+      throw new Fault(
+        'mode_mismatch',
+        `Endpoint ${name} has a ${provider.secrets_mode} key and this installation is ${options.mode}. Use the ${options.mode} key, or a ${provider.secrets_mode} installation.`,
+      )
+    }
+    for (const { fingerprint } of provider.secrets) {
+      const account = `${provider.provider}/${provider.account}`
+      const owner = owners.get(fingerprint)
+      if (owner !== undefined && owner !== account) {
+        throw new Fault(
+          'config_invalid',
+          `Endpoints of ${owner} and ${account} share a secret, so a delivery for one would be believed by the other. Give each its own.`,
+        )
+      }
+      owners.set(fingerprint, account)
+    }
+  }
+}
+
+export function endpointOptions(given: Provider | EndpointOptions): EndpointOptions {
+  return 'verify' in given ? { provider: given } : given
+}

@@ -1,0 +1,166 @@
+import { Fault } from './facts/fault.ts'
+import { checkOptions, endpointOptions, type PaidOnceOptions } from './options.ts'
+import type { Answer } from './receive/answer.ts'
+import { Batcher } from './receive/batcher.ts'
+import type { Endpoint } from './receive/endpoint.ts'
+import { fetchDelivery } from './receive/fetch.ts'
+import { Orders } from './receive/orders.ts'
+import { type ReceiveObserver, type ReceiveRequest, Receiver } from './receive/receiver.ts'
+import { HOOK_LIMIT_MS } from './settle/hook.ts'
+import { Settler } from './settle/settler.ts'
+import { bucketOf } from './store/bucket.ts'
+import type { Database } from './store/database.ts'
+import { type Installation, readInstallation } from './store/installation.ts'
+import { migrate, pendingMigrations } from './store/migrate.ts'
+import { openPglite } from './store/pglite.ts'
+import { openPostgres } from './store/postgres.ts'
+import { readClock } from './store/queries/read-clock.ts'
+import { FactIds } from './store/queries/take-fact-ids.ts'
+
+/**
+ * Session settings of settling connections. Plans are made for the values at hand, since a plan kept from a young table
+ * reads it whole; the time limits end a statement whose client is gone.
+ */
+const SETTLING = {
+  plan_cache_mode: 'force_custom_plan',
+  jit: 'off',
+  statement_timeout: '15s',
+  idle_in_transaction_session_timeout: '30s',
+}
+
+/** PaidOnce embedded in a process: receives deliveries, settles them, answers. Made by `createPaidOnce`. */
+export class PaidOnce {
+  readonly options: PaidOnceOptions
+  readonly database: Database
+  readonly installation: Installation
+  readonly endpoints: ReadonlyMap<string, Endpoint>
+  readonly settler: Settler
+  readonly orders: Orders
+  readonly receiver: Receiver
+  readonly #batcher: Batcher
+
+  constructor(
+    options: PaidOnceOptions,
+    database: Database,
+    installation: Installation,
+    observer: ReceiveObserver,
+  ) {
+    this.options = options
+    this.database = database
+    this.installation = installation
+    const { limits = {} } = options
+    const context = {
+      database,
+      epoch: installation.epoch,
+      fact_ids: new FactIds(),
+      topics: new Set(['exception.opened']),
+      onEntitlement: options.onEntitlement ?? null,
+      findOrders: options.findOrders ?? null,
+      hook_limit_ms: limits.hook_limit_ms ?? HOOK_LIMIT_MS,
+    }
+    this.settler = new Settler(context, Date.now, limits)
+    this.#batcher = new Batcher(this.settler, limits)
+    this.endpoints = new Map(
+      Object.entries(options.endpoints).map(([name, given]) => {
+        const { provider, tenant = this.tenant } = endpointOptions(given)
+        return [name, { name, provider, tenant, bucket: this.bucketOf(tenant), mode: installation.mode }]
+      }),
+    )
+    this.orders = new Orders(this.#batcher, this.tenant, (tenant) => this.bucketOf(tenant))
+    this.receiver = new Receiver(this.endpoints, this.#batcher, Date.now, observer, limits)
+  }
+
+  /** Tenant of endpoints and orders that name none. */
+  get tenant(): string {
+    return this.options.tenant ?? 'default'
+  }
+
+  bucketOf(tenant: string): number {
+    return bucketOf(tenant, this.installation.buckets)
+  }
+
+  /** Deliveries that wait for their commit now. */
+  get backlog(): number {
+    return this.#batcher.held
+  }
+
+  /** Receives one delivery, for any framework. Never throws. */
+  receive(request: ReceiveRequest): Promise<Answer> {
+    return this.receiver.receive(request)
+  }
+
+  /**
+   * Receives one delivery as a web-standard request; the endpoint is the last part of its path. For Hono, Next, Bun,
+   * Deno and Node alike.
+   */
+  readonly fetch = (request: Request): Promise<Response> => fetchDelivery(this.receiver, request)
+
+  /** True when the database answers. */
+  async ready(): Promise<boolean> {
+    return readClock(this.database).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  /** Takes nothing more, waits for what is being settled, closes the database. */
+  async close(): Promise<void> {
+    await this.#batcher.close()
+    await this.database.close()
+  }
+}
+
+const SILENT: ReceiveObserver = { refused() {}, answered() {}, fault() {} }
+
+/**
+ * Opens the database, brings its schema up to date and gives a PaidOnce that is ready to receive.
+ * Throws Fault `config_invalid`, `mode_mismatch`, `schema_newer`, `schema_changed`, `database_unavailable`, `directory_in_use`.
+ */
+export async function createPaidOnce(
+  options: PaidOnceOptions,
+  observer: ReceiveObserver = SILENT,
+): Promise<PaidOnce> {
+  checkOptions(options)
+  const database = await openDatabase(options)
+  try {
+    return new PaidOnce(options, database, await prepare(options, database), observer)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** Opens the configured database without touching its schema. */
+export function openDatabase(
+  options: PaidOnceOptions,
+  settings: Readonly<Record<string, string>> = SETTLING,
+): Promise<Database> {
+  const { database, log } = options
+  const schema = options.schema === undefined ? {} : { schema: options.schema }
+  if (database === undefined) {
+    const directory = options.directory ?? '.paidonce'
+    return openPglite({ ...schema, directory, onProgress: (message: string) => log?.('info', message) })
+  }
+  const max = options.limits?.pool_max ?? 6
+  if (typeof database === 'string')
+    return openPostgres({ ...schema, url: database, max, name: 'paidonce', settings })
+  return openPostgres({ ...schema, pool: database, settings })
+}
+
+async function prepare(options: PaidOnceOptions, database: Database): Promise<Installation> {
+  if (options.migrate !== false) {
+    const buckets = options.buckets === undefined ? {} : { buckets: options.buckets }
+    const progress = options.log ? { onProgress: (message: string) => options.log?.('info', message) } : {}
+    return (await migrate(database, { mode: options.mode, now: new Date(), ...buckets, ...progress }))
+      .installation
+  }
+  const pending = await pendingMigrations(database)
+  const installation = await readInstallation(database, options.mode)
+  if (pending.length > 0 || !installation) {
+    throw new Fault(
+      'config_invalid',
+      `The database lacks ${pending.join(', ') || 'its set-up'}. Run \`paidonce migrate\`, or leave \`migrate\` on.`,
+    )
+  }
+  return installation
+}

@@ -1,0 +1,123 @@
+import { Fault } from '../facts/fault.ts'
+import { type OrderClosed, type OrderItem, type OrderTerms, orderClosed, orderTerms } from '../facts/order.ts'
+import { exponentOf } from '../money/currency.ts'
+import { resolvePolicy } from '../rules/policy.ts'
+import { settleItem } from '../settle/item.ts'
+import type { SettleResult } from '../settle/settler.ts'
+import type { Batcher } from './batcher.ts'
+
+/** An order as a merchant registers it: what the buyer was asked for, and what they get for it. */
+export interface OrderRegistration {
+  /** The merchant's own order number, unique within the tenant. */
+  readonly reference: string
+  /** Exactly what the buyer is asked for, minor units of `currency`. */
+  readonly amount_minor: bigint
+  /** ISO 4217 code in upper case, or a token's code. */
+  readonly currency: string
+  readonly items: readonly OrderItem[]
+  /** Money that moves after this time does not fulfil the order by itself. ISO 8601 with a zone. */
+  readonly expires_at?: string | undefined
+  /** Only money of this provider account fulfils the order. */
+  readonly account?: string | undefined
+  /** Policy options that differ from the defaults; pinned with the terms. */
+  readonly policy?: OrderTerms['policy']
+  /** Default: the tenant of the installation. */
+  readonly tenant?: string | undefined
+}
+
+/**
+ * The merchant's side of orders. Everything goes through settling: registering an order that was paid already grants it
+ * in the same transaction.
+ */
+export class Orders {
+  readonly #batcher: Batcher
+  readonly #tenant: string
+  readonly #bucketOf: (tenant: string) => number
+
+  constructor(batcher: Batcher, tenant: string, bucketOf: (tenant: string) => number) {
+    this.#batcher = batcher
+    this.#tenant = tenant
+    this.#bucketOf = bucketOf
+  }
+
+  /**
+   * Registers one order or many. Registering the same terms again changes nothing.
+   * Throws Fault `order_invalid` (nothing of the call is written), `order_conflict` (known with other terms),
+   * `database_unavailable`, `queue_full`.
+   */
+  async register(orders: OrderRegistration | readonly OrderRegistration[]): Promise<void> {
+    const list = Array.isArray(orders)
+      ? (orders as readonly OrderRegistration[])
+      : [orders as OrderRegistration]
+    const checked = list.map((order) => ({ order, terms: checkedTerms(order) }))
+    await this.#settle(
+      checked.map(({ order, terms }) => ({
+        tenant: order.tenant ?? this.#tenant,
+        fact: orderTerms({ kind: 'order', reference: order.reference }, terms),
+      })),
+    )
+  }
+
+  /** Closes an order that is no longer to be paid. Money that moves later is kept and raised, not granted. */
+  async close(reference: string, closed: OrderClosed, tenant = this.#tenant): Promise<void> {
+    await this.#settle([
+      { tenant, fact: orderClosed({ kind: 'order', reference: checkedReference(reference) }, closed) },
+    ])
+  }
+
+  async #settle(
+    told: readonly { tenant: string; fact: ReturnType<typeof orderTerms | typeof orderClosed> }[],
+  ): Promise<void> {
+    const results = await Promise.all(
+      told.map(({ tenant, fact }) =>
+        this.#batcher.submit(
+          this.#bucketOf(tenant),
+          settleItem({ tenant, source: { kind: 'merchant', id: 0n, version: 1 }, facts: [fact] }),
+        ),
+      ),
+    )
+    const failed = results.find(
+      (result): result is Extract<SettleResult, { fault: Fault }> => 'fault' in result,
+    )
+    if (failed) throw failed.fault
+  }
+}
+
+/** The terms that an order's registration pins. Throws Fault `order_invalid`. */
+export function checkedTerms(order: Omit<OrderRegistration, 'tenant'>): OrderTerms {
+  const reference = checkedReference(order.reference)
+  const refuse = (what: string): never => {
+    throw new Fault('order_invalid', `Order ${reference}: ${what}`)
+  }
+  if (typeof order.amount_minor !== 'bigint' || order.amount_minor < 0n) {
+    refuse('give `amount_minor` as a bigint of minor units, zero or more.')
+  }
+  if (!/^[A-Z0-9]{3,12}$/.test(order.currency)) refuse('give `currency` as an upper-case code such as EUR.')
+  if (order.currency.length === 3 && exponentOf(order.currency) === null)
+    refuse(`${order.currency} is no ISO 4217 currency.`)
+  if (order.items.length === 0) refuse('name at least one item that the buyer gets.')
+  const seen = new Set<string>()
+  for (const { item, quantity } of order.items) {
+    if (item.trim() === '' || seen.has(item)) refuse(`item ${JSON.stringify(item)} is blank or named twice.`)
+    if (!Number.isSafeInteger(quantity) || quantity < 1)
+      refuse(`the quantity of ${item} is not a whole number from 1.`)
+    seen.add(item)
+  }
+  if (order.expires_at !== undefined && Number.isNaN(Date.parse(order.expires_at)))
+    refuse('`expires_at` is no ISO 8601 time.')
+  const policy = order.policy ? resolvePolicy(order.policy) : undefined
+  if (policy && 'problem' in policy) refuse(policy.problem)
+  return {
+    amount_minor: order.amount_minor,
+    currency: order.currency,
+    items: order.items.map(({ item, quantity }) => ({ item, quantity })),
+    expires_at: order.expires_at === undefined ? undefined : new Date(order.expires_at).toISOString(),
+    account: order.account,
+    policy: order.policy,
+  }
+}
+
+function checkedReference(reference: string): string {
+  if (typeof reference === 'string' && reference.trim() !== '' && reference.length <= 255) return reference
+  throw new Fault('order_invalid', 'An order needs a reference: your own order number, 1 to 255 characters.')
+}

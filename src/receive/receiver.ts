@@ -1,0 +1,112 @@
+import type { Fault } from '../facts/fault.ts'
+import { type Refusal, refusal } from '../facts/refusal.ts'
+import type { Delivery } from '../providers/contract.ts'
+import type { SettleResult } from '../settle/settler.ts'
+import { type Answer, DUPLICATE, OK, refused, tryAgain } from './answer.ts'
+import type { Batcher } from './batcher.ts'
+import type { Endpoint } from './endpoint.ts'
+import { translateDelivery } from './translate-delivery.ts'
+
+/** One request as the outside hands it in. */
+export interface ReceiveRequest extends Delivery {
+  /** Name of the endpoint, from the path. */
+  readonly endpoint: string
+}
+
+export interface ReceiverOptions {
+  /** Largest body, bytes. Default 1 MiB. Whoever reads the request should stop reading there. */
+  readonly body_max?: number
+  /** After this long without a commit the sender is asked to deliver again, milliseconds. Default 8,000. */
+  readonly answer_limit_ms?: number
+}
+
+/** What the receiver tells whoever counts: one call per delivery. */
+export interface ReceiveObserver {
+  refused(endpoint: string, refusal: Refusal): void
+  answered(
+    endpoint: string,
+    status: 'ok' | 'duplicate' | 'kept' | 'stored' | 'unavailable',
+    took_ms: number,
+  ): void
+  fault(endpoint: string, fault: Fault): void
+}
+
+/**
+ * The path of one delivery: find the endpoint, verify the raw bytes, translate, settle, answer. Nothing slow stands
+ * in it, and 200 is answered only after COMMIT.
+ */
+export class Receiver {
+  readonly body_max: number
+  readonly #endpoints: ReadonlyMap<string, Endpoint>
+  readonly #batcher: Batcher
+  readonly #now_ms: () => number
+  readonly #observer: ReceiveObserver
+  readonly #answer_limit_ms: number
+
+  constructor(
+    endpoints: ReadonlyMap<string, Endpoint>,
+    batcher: Batcher,
+    now_ms: () => number,
+    observer: ReceiveObserver,
+    options: ReceiverOptions = {},
+  ) {
+    this.#endpoints = endpoints
+    this.#batcher = batcher
+    this.#now_ms = now_ms
+    this.#observer = observer
+    this.body_max = options.body_max ?? 1024 * 1024
+    this.#answer_limit_ms = options.answer_limit_ms ?? 8_000
+  }
+
+  /** Receives one delivery. Never throws and never answers 500. */
+  async receive(request: ReceiveRequest): Promise<Answer> {
+    const began_ms = this.#now_ms()
+    const endpoint = this.#endpoints.get(request.endpoint)
+    if (!endpoint)
+      return this.refuse(request.endpoint, refusal('unknown_endpoint', 'no endpoint has this name'))
+    if (!endpoint.provider.methods.includes(request.method)) {
+      this.#observer.refused(endpoint.name, refusal('wrong_method', request.method))
+      return refused({ status: 405 }, endpoint.provider.methods)
+    }
+    if (request.body.byteLength > this.body_max) return this.tooLarge(endpoint.name, request.body.byteLength)
+    const verified = endpoint.provider.verify(request, began_ms)
+    if (verified.refused) return this.refuse(endpoint.name, verified)
+    const item = translateDelivery(endpoint, request, verified, new Date(began_ms))
+    const result = await this.#inTime(this.#batcher.submit(endpoint.bucket, item))
+    return this.#answer(endpoint.name, result, this.#now_ms() - began_ms)
+  }
+
+  /** For whoever stopped reading a body that is too large. `size` is what was announced or read so far, bytes. */
+  tooLarge(endpoint: string, size: number): Answer {
+    return this.refuse(endpoint, refusal('body_too_large', `${size} bytes`))
+  }
+
+  refuse(endpoint: string, refusal: Refusal): Answer {
+    this.#observer.refused(endpoint, refusal)
+    return refused(refusal)
+  }
+
+  #answer(endpoint: string, result: SettleResult | null, took_ms: number): Answer {
+    if (result === null || 'fault' in result) {
+      if (result) this.#observer.fault(endpoint, result.fault)
+      this.#observer.answered(endpoint, 'unavailable', took_ms)
+      return tryAgain(result?.fault.code === 'queue_full' ? 5 : 30)
+    }
+    const { outcome } = result
+    this.#observer.answered(endpoint, outcome === 'settled' ? 'ok' : outcome, took_ms)
+    return outcome === 'duplicate' ? DUPLICATE : OK
+  }
+
+  /** Null when the result is not there in time. The work goes on; should it commit, the next delivery is a duplicate. */
+  async #inTime(work: Promise<SettleResult>): Promise<SettleResult | null> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), this.#answer_limit_ms)
+    })
+    try {
+      return await Promise.race([work, late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
