@@ -307,7 +307,7 @@ describe('what goes back', () => {
     ],
   ])
 
-  it('rule 17 names no refunded payment as a candidate', () => {
+  it('P16 names no refunded payment as a candidate', () => {
     const state = derive([
       refunded('a', 10000n),
       paid('b', late),

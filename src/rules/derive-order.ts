@@ -2,28 +2,10 @@ import type { EntitlementState, EntitlementTarget } from '../facts/entitlement.t
 import { entitlementOf, shortfallOf } from './entitlement-policy.ts'
 import { instantOf } from './instant.ts'
 import { orderExceptions, unknownOrder } from './order-exceptions.ts'
+import { type OrderStanding, standingOf } from './order-standing.ts'
 import type { OrderBook, OrderState, OrderStatus } from './order-state.ts'
-import { addUp, type SortedPayments, type Sums, sortPayments, surelyHeld } from './order-sums.ts'
 import type { PaymentSummary } from './payment-state.ts'
 import { raise, sortExceptions } from './raise.ts'
-
-/** What the order's own facts and sorted payments amount to; what status, rights and exceptions are read from. */
-export interface Standing {
-  readonly reference: string
-  readonly terms: NonNullable<OrderBook['terms']>
-  readonly closed: OrderBook['closed']
-  readonly payments: SortedPayments
-  /** Money that fulfils. */
-  readonly timely: Sums
-  /** The same with late money, which is ours to account for but fulfils nothing. */
-  readonly all: Sums
-  readonly late: Sums
-  /** At some time the whole price was held, in time. */
-  readonly paid_in_full: boolean
-  /** And it still is: nothing below it has gone back for good. An open dispute does not count. */
-  readonly covered: boolean
-  readonly surplus_minor: bigint
-}
 
 /**
  * The state of an order, from sums over its payments and never from which of them came first.
@@ -70,29 +52,7 @@ function isConflicted(payment: PaymentSummary): boolean {
   return payment.status === 'conflicted'
 }
 
-function standingOf(
-  reference: string,
-  terms: NonNullable<OrderBook['terms']>,
-  closed: OrderBook['closed'],
-  all_payments: readonly PaymentSummary[],
-): Standing {
-  const payments = sortPayments(terms, closed, all_payments)
-  const timely = addUp(payments.timely)
-  const late = addUp(payments.late)
-  const all = addUp([...payments.timely, ...payments.late])
-  const due_minor = terms.amount_minor
-  // An order that costs nothing still needs someone to say so: a payment of nothing that succeeded.
-  const confirmed = payments.timely.some(
-    (payment) => payment.status === 'succeeded' || payment.captured_minor > 0n,
-  )
-  const paid_in_full = confirmed && surelyHeld(payments.timely) >= due_minor
-  const beyond = all.net_minor - all.disputed_minor - due_minor
-  const covered = paid_in_full && timely.net_minor >= due_minor
-  const surplus_minor = covered && beyond > 0n ? beyond : 0n
-  return { reference, terms, closed, payments, timely, all, late, paid_in_full, covered, surplus_minor }
-}
-
-function statusOf(standing: Standing, book: OrderBook, as_of: string): OrderStatus {
+function statusOf(standing: OrderStanding, book: OrderBook, as_of: string): OrderStatus {
   if (book.conflicted || standing.payments.conflicted.length > 0) return 'on_hold'
   if (standing.covered) return standing.surplus_minor > 0n ? 'overpaid' : 'paid'
   // Money that came too late waits for a person; it neither pays nor is it anyone's surplus.
@@ -100,7 +60,7 @@ function statusOf(standing: Standing, book: OrderBook, as_of: string): OrderStat
   return standing.paid_in_full ? givenBackStatus(standing, as_of) : owingStatus(standing, as_of)
 }
 
-function givenBackStatus(standing: Standing, as_of: string): OrderStatus {
+function givenBackStatus(standing: OrderStanding, as_of: string): OrderStatus {
   const { timely, terms } = standing
   const missing = shortfallOf(timely, terms.amount_minor)
   if (missing.lost_minor > 0n) return 'charged_back'
@@ -109,7 +69,7 @@ function givenBackStatus(standing: Standing, as_of: string): OrderStatus {
   return owingStatus(standing, as_of)
 }
 
-function owingStatus({ timely, terms, closed }: Standing, as_of: string): OrderStatus {
+function owingStatus({ timely, terms, closed }: OrderStanding, as_of: string): OrderStatus {
   if (timely.net_minor > 0n) return 'underpaid'
   if (closed !== null) return closed.how
   return instantOf(as_of) >= instantOf(terms.expires_at) && terms.expires_at !== null
@@ -118,13 +78,13 @@ function owingStatus({ timely, terms, closed }: Standing, as_of: string): OrderS
 }
 
 /** Every item of the terms follows the order's sums; none follows a single payment. */
-function targetsOf(standing: Standing, book: OrderBook): EntitlementTarget[] {
+function targetsOf(standing: OrderStanding, book: OrderBook): EntitlementTarget[] {
   const state = targetState(standing, book)
   return standing.terms.items.map(({ item, quantity }) => ({ item, quantity, state }))
 }
 
 function targetState(
-  { timely, terms, payments, paid_in_full }: Standing,
+  { timely, terms, payments, paid_in_full }: OrderStanding,
   book: OrderBook,
 ): EntitlementState | 'held' {
   if (book.conflicted || payments.conflicted.length > 0) return 'held'

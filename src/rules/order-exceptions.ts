@@ -1,5 +1,5 @@
 import type { ExceptionDue } from '../facts/exception.ts'
-import type { Standing } from './derive-order.ts'
+import type { OrderStanding } from './order-standing.ts'
 import { netOf } from './order-sums.ts'
 import { UNTOLD_MONEY_ALERT_AFTER_MS } from './payment-exceptions.ts'
 import type { PaymentSummary } from './payment-state.ts'
@@ -7,7 +7,7 @@ import { DEFAULT_POLICY } from './policy.ts'
 import { amountText, raise } from './raise.ts'
 
 /** What a person should look at on this order. What is wrong inside one payment is that payment's own exception. */
-export function orderExceptions(standing: Standing): ExceptionDue[] {
+export function orderExceptions(standing: OrderStanding): ExceptionDue[] {
   return [...misplacedMoney(standing), ...lateMoney(standing), ...tooLittle(standing), ...tooMuch(standing)]
 }
 
@@ -22,7 +22,7 @@ export function unknownOrder(reference: string, payments: readonly PaymentSummar
   return [raise('unknown_order', '-', 'urgent', message, DEFAULT_POLICY.unknown_order_alert_after_ms)]
 }
 
-function misplacedMoney({ reference, terms, payments }: Standing): ExceptionDue[] {
+function misplacedMoney({ reference, terms, payments }: OrderStanding): ExceptionDue[] {
   const currency = payments.wrong_currency
     // A currency that nobody told is the payment's own exception.
     .filter((payment) => payment.captured_minor > 0n && payment.currency !== null)
@@ -41,7 +41,7 @@ function misplacedMoney({ reference, terms, payments }: Standing): ExceptionDue[
 }
 
 /** Where late money is surplus, it is told as such and not twice. */
-function lateMoney({ reference, terms, closed, payments, surplus_minor }: Standing): ExceptionDue[] {
+function lateMoney({ reference, terms, closed, payments, surplus_minor }: OrderStanding): ExceptionDue[] {
   if (surplus_minor > 0n) return []
   return payments.late
     .filter((payment) => netOf(payment) > 0n)
@@ -53,7 +53,7 @@ function lateMoney({ reference, terms, closed, payments, surplus_minor }: Standi
     })
 }
 
-function tooLittle({ reference, terms, payments, timely, paid_in_full }: Standing): ExceptionDue[] {
+function tooLittle({ reference, terms, payments, timely, paid_in_full }: OrderStanding): ExceptionDue[] {
   if (paid_in_full) return []
   // A function, since formatting costs more than deriving and most orders raise nothing.
   const due = () => amountText(terms.amount_minor, terms.currency)
@@ -73,7 +73,7 @@ function tooLittle({ reference, terms, payments, timely, paid_in_full }: Standin
  * Names what could be refunded. Surplus is an amount, not a payment, so every payment beyond the first that still holds
  * undisputed money is a candidate; which one it is, a person decides.
  */
-function tooMuch({ reference, terms, payments, surplus_minor }: Standing): ExceptionDue[] {
+function tooMuch({ reference, terms, payments, surplus_minor }: OrderStanding): ExceptionDue[] {
   if (surplus_minor === 0n) return []
   const surplus = amountText(surplus_minor, terms.currency)
   const due = amountText(terms.amount_minor, terms.currency)
