@@ -36,6 +36,7 @@ export type FaultCode =
   | 'order_invalid'
   | 'not_found'
   | 'effect_not_retriable'
+  | 'lease_lost'
   | 'replay_refused'
   | 'money_invalid'
   | 'shutting_down'

@@ -1,12 +1,7 @@
 import type { ExceptionDue } from '../facts/exception.ts'
-import { closeExceptions, loadOpenExceptions, type OpenException } from '../store/queries/close-exceptions.ts'
-import { insertEffects, type NewEffect } from '../store/queries/insert-effects.ts'
-import {
-  type NewException,
-  type RaisedException,
-  raiseExceptions,
-} from '../store/queries/raise-exceptions.ts'
-import { withdrawEffects } from '../store/queries/withdraw-effects.ts'
+import { closeOpenExceptions, openExceptions } from '../store/exception-alerts.ts'
+import { loadOpenExceptions } from '../store/queries/close-exceptions.ts'
+import type { NewException } from '../store/queries/raise-exceptions.ts'
 import type { Work } from './work.ts'
 
 /** What the rules say about one subject now, and how many exceptions its row counted as open before. */
@@ -38,7 +33,10 @@ export async function raiseJudged(
   const stale = open.filter((exception) => !due.has(name(exception, exception)))
   for (const exception of open) due.delete(name(exception, exception))
   const fresh = [...due.values()].map(({ subject, exception }) => asNew(work, subject, exception))
-  await Promise.all([closeStale(work, stale), openFresh(work, [...fresh, ...others])])
+  await Promise.all([
+    closeOpenExceptions(work.tx, work.bucket, work.as_of, stale),
+    openExceptions(work.tx, work.bucket, work.as_of, [...fresh, ...others]),
+  ])
 }
 
 function name(
@@ -62,89 +60,5 @@ function asNew(work: Work, subject: Judged, exception: ExceptionDue): NewExcepti
     severity: exception.severity,
     message: exception.message,
     alert_at: new Date(work.as_of.getTime() + exception.alert_after_ms),
-  }
-}
-
-async function closeStale(work: Work, stale: readonly OpenException[]): Promise<void> {
-  if (stale.length === 0) return
-  await Promise.all([
-    closeExceptions(
-      work.tx,
-      work.bucket,
-      work.as_of,
-      stale.map((exception) => exception.id),
-    ),
-    withdrawEffects(
-      work.tx,
-      work.bucket,
-      work.as_of,
-      stale.map((exception) => ({
-        subject_id: exception.subject_id,
-        topic: ALERT,
-        item: '-',
-        cause: alertCause(exception),
-      })),
-    ),
-  ])
-}
-
-/** Opens exceptions and writes their alerts. Raising one that is open already changes nothing. */
-export async function openFresh(work: Work, fresh: readonly NewException[]): Promise<void> {
-  if (fresh.length === 0) return
-  // One row per cause in one statement; two items of a batch may raise the same.
-  const once = [...new Map(fresh.map((exception) => [name(exception, exception), exception])).values()]
-  const raised = await raiseExceptions(work.tx, work.bucket, work.as_of, once)
-  if (raised.length === 0) return
-  const by = new Map(once.map((exception) => [short(exception), exception]))
-  await insertEffects(
-    work.tx,
-    work.bucket,
-    work.as_of,
-    raised.map((row) => alert(by.get(short(row))!, row)),
-  )
-}
-
-const ALERT = 'exception.opened'
-
-function short(exception: {
-  subject_kind: string
-  subject_key: string
-  kind: string
-  cause: string
-}): string {
-  return [exception.subject_kind, exception.subject_key, exception.kind, exception.cause].join('\n')
-}
-
-function alertCause(exception: {
-  subject_kind: string
-  subject_key: string
-  kind: string
-  cause: string
-  occurrence: number
-}): string {
-  return `${exception.subject_kind}:${exception.subject_key}/${exception.kind}/${exception.cause}/${exception.occurrence}`
-}
-
-function alert(exception: NewException, raised: RaisedException): NewEffect {
-  return {
-    tenant: exception.tenant,
-    subject_kind: exception.subject_kind,
-    subject_id: exception.subject_id,
-    subject_key: exception.subject_key,
-    seq: 0n,
-    revision: 0n,
-    topic: ALERT,
-    item: '-',
-    cause: alertCause(raised),
-    lane: 'alerts',
-    available_at: exception.alert_at,
-    payload: JSON.stringify({
-      exception: String(raised.id),
-      kind: exception.kind,
-      severity: exception.severity,
-      subject_kind: exception.subject_kind,
-      subject: exception.subject_key,
-      message: exception.message,
-    }),
   }
 }
