@@ -30,6 +30,7 @@ export async function prove({ receiver, database_url, supply, may_be_cut_off, ho
   const queries = QUERIES[receiver.name]
   const client = new pg.Client({ connectionString: database_url })
   await client.connect()
+  if (receiver.name === 'paidonce') await client.query('set search_path to paidonce, public')
   try {
     const stored = await keys(client, queries.events)
     const missing = [...supply.sent.values()].filter(({ event }) => !stored.has(event))

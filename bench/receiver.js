@@ -27,6 +27,8 @@ export async function startReceiver(name, { database_url, hook = false, director
     PORT: '0',
   }
   const child = fork(fileURLToPath(new URL(`./receivers/${name}.js`, import.meta.url)), {
+    //PROF
+    execArgv: process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof'] : [],
     env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Decision } from './decision.ts'
 import type { DisputeFunds, DisputeStatusReached } from './dispute.ts'
 import type { OrderClosed, OrderTerms } from './order.ts'
@@ -81,5 +81,5 @@ function revive(value: unknown): unknown {
 
 /** Sixteen bytes that stand for the content in the unique key of the facts table. */
 export function contentDigest(kind: FactKind, encoded: string): Buffer {
-  return createHash('sha256').update(kind).update('\n').update(encoded).digest().subarray(0, 16)
+  return hash('sha256', `${kind}\n${encoded}`, 'buffer').subarray(0, 16)
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Translation } from '../facts/event.ts'
 import type { Delivery, Verified } from '../providers/contract.ts'
 import { type RaisedByItem, type SettleItem, settleItem } from '../settle/item.ts'
@@ -20,7 +20,7 @@ export function translateDelivery(
   received_at: Date,
 ): SettleItem {
   const translation = endpoint.provider.translate(delivery, verified)
-  const digest = createHash('sha256').update(delivery.body).digest()
+  const digest = hash('sha256', delivery.body, 'buffer')
   const id = translation.event_id?.trim() ? translation.event_id : null
   const verdict = judge(endpoint, translation, id)
   const event: EventRow = {

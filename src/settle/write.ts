@@ -1,3 +1,4 @@
+import { errorCode } from '../store/driver-fault.ts'
 import { insertEffects, type NewEffect } from '../store/queries/insert-effects.ts'
 import { insertFacts, insertWitnesses } from '../store/queries/insert-facts.ts'
 import { updateSubscriptions } from '../store/queries/lock-subscriptions.ts'
@@ -83,14 +84,22 @@ async function writeFacts(work: Work, intake: Intake): Promise<void> {
   const ids = await work.fact_ids.take(tx, intake.facts.length)
   const facts = intake.facts.map((fact, place) => ({ ...fact, id: ids[place]! }))
   const witnesses = facts.flatMap(({ id, sources }) => sources.map((source) => ({ fact_id: id, source })))
-  const [inserted] = await Promise.all([
-    facts.length > 0 ? insertFacts(tx, bucket, as_of, facts) : 0,
+  await Promise.all([
+    facts.length > 0 ? insertFacts(tx, bucket, as_of, facts).catch(orDormant(work)) : undefined,
     insertWitnesses(tx, bucket, [...witnesses, ...intake.further]),
   ])
-  if (inserted === facts.length) return
-  if (!work.with_dormant) throw new DormantFacts()
-  invariant(false, 'facts were stored for a subject without its lock')
 }
+
+function orDormant(work: Work): (error: unknown) => never {
+  return (error) => {
+    if (errorCode(error) !== UNIQUE_VIOLATION) throw error
+    if (!work.with_dormant) throw new DormantFacts()
+    invariant(false, 'facts were stored for a subject without its lock')
+    throw error
+  }
+}
+
+const UNIQUE_VIOLATION = '23505'
 
 function writeOrders(work: Work, orders: readonly OrderDraft[]): Promise<unknown>[] {
   const { tx, bucket, as_of } = work
@@ -104,6 +113,7 @@ function writeOrders(work: Work, orders: readonly OrderDraft[]): Promise<unknown
     return {
       id: order.row.id,
       facts_rev: order.row.facts_rev,
+      ...order.key,
       effect_seq: seq,
       open_exceptions: order.state!.exceptions.length,
       has_entitlements: order.before.length > 0 || order.entitlements.length > 0,

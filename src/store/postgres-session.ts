@@ -13,6 +13,7 @@ export class PostgresSession {
   readonly #client: PoolClient
   #tail: Promise<unknown> = Promise.resolve()
   #released = false
+  #corked = false
 
   constructor(client: PoolClient) {
     this.#client = client
@@ -38,7 +39,10 @@ export class PostgresSession {
   }): Promise<QueryResult> {
     if (this.#released) throw new Error('This connection was given back to its pool.')
     try {
-      if (this.#client.pipeline) return await this.#client.query(config)
+      if (this.#client.pipeline) {
+        this.#cork()
+        return await this.#client.query(config)
+      }
       // Without pipelining `pg` is about to refuse a query while another runs, so they wait here.
       const sent = this.#tail.then(() => this.#client.query(config))
       this.#tail = sent.catch(() => undefined)
@@ -46,6 +50,18 @@ export class PostgresSession {
     } catch (error) {
       throw driverFault(error)
     }
+  }
+
+  /** Statements started in one turn leave in one write: a system call each was a seventh of all work under load. */
+  #cork(): void {
+    if (this.#corked) return
+    const { stream } = (this.#client as unknown as { connection: { stream: Socket } }).connection
+    this.#corked = true
+    stream.cork()
+    process.nextTick(() => {
+      this.#corked = false
+      stream.uncork()
+    })
   }
 
   /** Gives the connection back, unless it is still inside a transaction: then it is destroyed. */

@@ -28,19 +28,16 @@ export interface NewWitness {
   readonly source: WitnessSource
 }
 
+// No ON CONFLICT: under the subject's lock nothing can be in the way, and looking first costs a descent per fact. Should
+// the unique key object all the same, the transaction fails with 23505 and the caller finds out why.
 const INSERT: Statement = {
   name: 'insert-facts',
   text: `
-    with inserted as (
-      insert into facts (bucket, recorded_at, id, subject_id, subject_kind, kind, fact_key, content_digest, content)
-      select $1, $2, f.id, f.subject_id, f.subject_kind, f.kind, f.fact_key, substring($3::bytea from f.digest_at for 16),
-        f.content
-      from unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::int[], $10::jsonb[])
-        as f(id, subject_id, subject_kind, kind, fact_key, digest_at, content)
-      on conflict (subject_id, fact_key, content_digest, bucket) do nothing
-      returning 1
-    )
-    select count(*)::int as inserted from inserted`,
+    insert into facts (bucket, recorded_at, id, subject_id, subject_kind, kind, fact_key, content_digest, content)
+    select $1, $2, f.id, f.subject_id, f.subject_kind, f.kind, f.fact_key, substring($3::bytea from f.digest_at for 16),
+      f.content
+    from unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::int[], $10::jsonb[])
+      as f(id, subject_id, subject_kind, kind, fact_key, digest_at, content)`,
 }
 
 const WITNESS: Statement = {
@@ -53,16 +50,16 @@ const WITNESS: Statement = {
 }
 
 /**
- * Inserts new facts and gives how many were new. The caller holds the subjects' locks and has read their facts, so a
- * number other than it asked for means that something wrote without the lock, or that a replay left facts without a witness.
+ * Inserts facts that the caller, who holds the subjects' locks, has found to be new. Fails with SQLSTATE 23505 when one
+ * is there: something wrote without the lock, or a replay left the fact without a witness.
  */
 export async function insertFacts(
   db: Queryable,
   bucket: number,
   as_of: Date,
   facts: readonly NewFact[],
-): Promise<number> {
-  const [row] = await db.query<{ inserted: number }>(INSERT, [
+): Promise<void> {
+  await db.query(INSERT, [
     bucket,
     as_of,
     Buffer.concat(facts.map((fact) => fact.digest)),
@@ -74,7 +71,6 @@ export async function insertFacts(
     facts.map((_, index) => 1 + 16 * index),
     facts.map((fact) => fact.content),
   ])
-  return row!.inserted
 }
 
 /** Says who told these facts; a witness that is there already is left as it is. */

@@ -3,25 +3,37 @@ import type { Queryable, Statement } from '../database.ts'
 import { encodeBook } from './order-row.ts'
 import { arrayLiteral } from './payment-arrays.ts'
 
+// By primary key through ON CONFLICT, for the reason given in update-payments.ts. A book that did not change is not sent.
 const UPDATE: Statement = {
   name: 'update-orders',
   text: `
-    update orders o set
-      facts_rev = o.facts_rev + 1, updated_at = $2, effect_seq = u.effect_seq, open_exceptions = u.open_exceptions,
-      has_entitlements = u.has_entitlements, status = u.status, currency = u.currency, amount_minor = u.amount_minor,
-      paid_minor = u.paid_minor, net_minor = u.net_minor, surplus_minor = u.surplus_minor,
-      payment_ids = u.payment_ids::bigint[], next_wakeup_at = u.next_wakeup_at, book = coalesce(u.book, o.book)
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::int[], $7::boolean[], $8::text[], $9::text[], $10::numeric[],
-      $11::numeric[], $12::numeric[], $13::numeric[], $14::text[], $15::timestamptz[], $16::jsonb[])
-      as u(id, facts_rev, effect_seq, open_exceptions, has_entitlements, status, currency, amount_minor, paid_minor,
-        net_minor, surplus_minor, payment_ids, next_wakeup_at, book)
-    where o.id = u.id and o.bucket = $1 and o.facts_rev = u.facts_rev
-    returning o.id`,
+    insert into orders (bucket, created_at, updated_at, id, facts_rev, tenant, reference, effect_seq, open_exceptions,
+      has_entitlements, status, currency, amount_minor, paid_minor, net_minor, surplus_minor, payment_ids,
+      next_wakeup_at, book)
+    select $1, $2, $2, o.id, o.facts_rev + 1, o.tenant, o.reference, o.effect_seq, o.open_exceptions,
+      o.has_entitlements, o.status, o.currency, o.amount_minor, o.paid_minor, o.net_minor, o.surplus_minor,
+      o.payment_ids::bigint[], o.next_wakeup_at, o.book
+    from unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::int[], $9::boolean[], $10::text[],
+      $11::text[], $12::numeric[], $13::numeric[], $14::numeric[], $15::numeric[], $16::text[], $17::timestamptz[],
+      $18::jsonb[])
+      as o(id, facts_rev, tenant, reference, effect_seq, open_exceptions, has_entitlements, status, currency,
+        amount_minor, paid_minor, net_minor, surplus_minor, payment_ids, next_wakeup_at, book)
+    on conflict (id, bucket) do update set
+      facts_rev = excluded.facts_rev, updated_at = excluded.updated_at, effect_seq = excluded.effect_seq,
+      open_exceptions = excluded.open_exceptions, has_entitlements = excluded.has_entitlements,
+      status = excluded.status, currency = excluded.currency, amount_minor = excluded.amount_minor,
+      paid_minor = excluded.paid_minor, net_minor = excluded.net_minor, surplus_minor = excluded.surplus_minor,
+      payment_ids = excluded.payment_ids, next_wakeup_at = excluded.next_wakeup_at,
+      book = coalesce(excluded.book, orders.book)
+      where orders.facts_rev = excluded.facts_rev - 1
+    returning id`,
 }
 
 export interface OrderWrite {
   readonly id: bigint
   readonly facts_rev: bigint
+  readonly tenant: string
+  readonly reference: string
   readonly effect_seq: bigint
   readonly open_exceptions: number
   readonly has_entitlements: boolean
@@ -44,6 +56,8 @@ export async function updateOrders(
     as_of,
     orders.map((order) => order.id),
     orders.map((order) => order.facts_rev),
+    orders.map((order) => order.tenant),
+    orders.map((order) => order.reference),
     orders.map((order) => order.effect_seq),
     orders.map((order) => order.open_exceptions),
     orders.map((order) => order.has_entitlements),

@@ -3,19 +3,32 @@ import type { Queryable, Statement } from '../database.ts'
 const WITHDRAW: Statement = {
   name: 'withdraw-effects',
   text: `
-    update effects e set state = 'withdrawn', finished_at = $2
-    from unnest($3::bigint[], $4::text[], $5::text[], $6::text[]) as w(subject_id, topic, item, cause)
-    where e.subject_id = w.subject_id and e.topic = w.topic and e.item = w.item and e.cause = w.cause and e.bucket = $1
-      and e.state = 'due' and e.attempts = 0`,
+    update effects set state = 'withdrawn', finished_at = $2
+    where bucket = $1 and state = 'due' and attempts = 0 and id = any(array(
+      select e.id
+      from unnest($3::bigint[], $4::text[], $5::text[], $6::text[]) as w(subject_id, topic, item, cause),
+        lateral (
+          select id from effects
+          where subject_id = w.subject_id and topic = w.topic and item = w.item and cause = w.cause and bucket = $1
+          offset 0
+        ) e
+    ))`,
 }
 
 const SUPERSEDE: Statement = {
   name: 'supersede-effects',
   text: `
-    update effects e set state = 'superseded', finished_at = $2
-    from unnest($3::bigint[], $4::text[], $5::text[], $6::bigint[]) as s(subject_id, topic, item, revision)
-    where e.subject_id = s.subject_id and e.topic = s.topic and e.item = s.item and e.bucket = $1
-      and e.revision < s.revision and e.revision > 0 and e.state in ('due', 'dead') and (e.attempts = 0 or e.state = 'dead')`,
+    update effects set state = 'superseded', finished_at = $2
+    where bucket = $1 and (state = 'dead' or (state = 'due' and attempts = 0)) and id = any(array(
+      select e.id
+      from unnest($3::bigint[], $4::text[], $5::text[], $6::bigint[]) as s(subject_id, topic, item, revision),
+        lateral (
+          select id from effects
+          where subject_id = s.subject_id and topic = s.topic and item = s.item and bucket = $1
+            and revision > 0 and revision < s.revision
+          offset 0
+        ) e
+    ))`,
 }
 
 /** Takes back one-shots that no worker has ever taken. One that was taken is history and stays. */
