@@ -1,0 +1,214 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { withDatabases } from '../../test/database.ts'
+import { arrivals, historyArbitrary } from '../../test/history/arbitrary.ts'
+import type { History, Message } from '../../test/history/history.ts'
+import { deriveAll, factsOf, registration } from '../../test/history/outcome.ts'
+import { BUCKET, Shop } from '../../test/shop.ts'
+import { type Boundary, SETTLE_DEFAULTS, settle } from './settle.ts'
+
+/** A history's messages and the registering of its orders. */
+function everything(history: History): Message[] {
+  return [...history.orders.map((order) => registration(order, '2025-03-01T00:00:00Z')), ...history.messages]
+}
+
+const arrived = historyArbitrary({ max_orders: 2 }).chain((told) =>
+  arrivals(everything(told)).map((messages) => ({ told, messages })),
+)
+const sizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 6 })
+const RUNS = 25
+
+function* batches<T>(items: readonly T[], lengths: readonly number[]): Generator<T[]> {
+  for (let start = 0, turn = 0; start < items.length; turn += 1) {
+    const length = lengths[turn % lengths.length]!
+    yield items.slice(start, start + length)
+    start += length
+  }
+}
+
+/** Whatever the road was: the rows are those of the pure derivation, and what was announced fits them. */
+async function expectEnd(shop: Shop, told: History): Promise<void> {
+  expect(await shop.outcome()).toEqual(told.expected)
+  const derived = deriveAll(factsOf(everything(told)), told.as_of)
+  const due = [...derived.payments.values(), ...derived.orders.values(), ...derived.subscriptions.values()]
+  expect(await shop.exceptions()).toEqual(
+    due.flatMap((state) => state.exceptions.map(({ kind, cause }) => `${kind} ${cause}`)).sort(),
+  )
+  expect(await shop.count('unsettled where tenant = $1')).toBe(0)
+  expect(await shop.count(`events where tenant = $1 and state <> 'settled'`)).toBe(0)
+  await expectEffects(shop)
+}
+
+/** Revisions of an item run from 1 without gaps up to the stored one, only the last may wait, and one receipt at most. */
+async function expectEffects(shop: Shop): Promise<void> {
+  const rows = await shop.rows<{ item: string; announced: bigint[]; waiting: bigint[]; revision: bigint }>(
+    `select e.item, e.revision,
+       array(select f.revision from effects f where f.subject_id = e.order_id and f.item = e.item
+         and f.topic = 'entitlement.changed' order by f.revision) as announced,
+       array(select f.revision from effects f where f.subject_id = e.order_id and f.item = e.item
+         and f.topic = 'entitlement.changed' and f.state = 'due') as waiting
+     from entitlements e join orders o on o.id = e.order_id where o.tenant = $1`,
+    [shop.tenant],
+  )
+  for (const { announced, waiting, revision } of rows) {
+    expect(announced).toEqual(Array.from({ length: Number(revision) }, (_, index) => BigInt(index + 1)))
+    expect(waiting).toEqual(revision > 0n ? [revision] : [])
+  }
+  const receipts = `(select count(*) as receipts from effects where tenant = $1 and topic = 'receipt.due'
+    group by subject_id) r where receipts > 1`
+  expect(await shop.count(receipts)).toBe(0)
+}
+
+withDatabases('settling made-up histories', (open) => {
+  it('P19 P20 P15 ends as the rules say, in any order of arrival, number of copies and batching', async () => {
+    const database = await open()
+    await fc.assert(
+      fc.asyncProperty(arrived, sizes, async ({ told, messages }, lengths) => {
+        const shop = new Shop(database)
+        for (const batch of batches(messages, lengths)) {
+          const outcomes = await shop.outcomes(...batch.map((message) => shop.message(message)))
+          for (const outcome of outcomes) expect(['settled', 'duplicate']).toContain(outcome)
+        }
+        await expectEnd(shop, told)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  it('P09 P15 case-15 changes nothing when everything is delivered once more', async () => {
+    const database = await open()
+    await fc.assert(
+      fc.asyncProperty(arrived, async ({ told, messages }) => {
+        const shop = new Shop(database)
+        await shop.outcomes(...messages.map((message) => shop.message(message)))
+        const before = await snapshot(shop)
+        // Another process: a settler that remembers nothing.
+        const again = new Shop(database, { tenant: shop.tenant })
+        const events = told.messages.map((message) => again.event(message.id, message.facts))
+        expect(new Set(await again.outcomes(...events))).toEqual(new Set(['duplicate']))
+        expect(await snapshot(shop)).toEqual(before)
+      }),
+      { numRuns: 10 },
+    )
+  })
+
+  it('P11 case-13 ends the same when it crashes at any boundary and everything is delivered again', async () => {
+    const database = await open()
+    const crash = fc.constantFrom<Boundary | 'none'>(
+      'begun',
+      'recorded',
+      'locked',
+      'derived',
+      'written',
+      'committed',
+      'none',
+    )
+    const crashes = fc.array(crash, { minLength: 1, maxLength: 8 })
+    await fc.assert(
+      fc.asyncProperty(arrived, sizes, crashes, async ({ told, messages }, lengths, where) => {
+        const shop = new Shop(database)
+        let turn = 0
+        for (const batch of batches(messages, lengths)) {
+          const crashed = where[turn++ % where.length]
+          const onBoundary = (boundary: Boundary) => {
+            if (boundary === crashed) throw new Error(`crashed when ${boundary}`)
+          }
+          const items = batch.map((message) => shop.message(message))
+          await settle(shop.context, BUCKET, items, { ...SETTLE_DEFAULTS, onBoundary }).catch(() => undefined)
+        }
+        await shop.outcomes(...messages.map((message) => shop.message(message)))
+        await expectEnd(shop, told)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  it('P11 P57 ends the same when any part is kept at first and swept later', async () => {
+    const database = await open()
+    const depth = fc.constantFrom<'full' | 'payments' | 'event' | 'hook'>('full', 'payments', 'event', 'hook')
+    const depths = fc.array(depth, { minLength: 1, maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(arrived, sizes, depths, async ({ told, messages }, lengths, how) => {
+        let failing = false
+        const onEntitlement = () => {
+          if (failing) throw new Error('the hook fails')
+        }
+        const shop = new Shop(database, { onEntitlement, breaker_failures: Number.MAX_SAFE_INTEGER })
+        let turn = 0
+        for (const batch of batches(messages, lengths)) {
+          const mode = how[turn++ % how.length]!
+          failing = mode === 'hook'
+          const items = batch.map((message) => shop.message(message))
+          if (mode === 'payments' || mode === 'event') {
+            const events = items.filter((item) => item.event)
+            await settle(shop.context, BUCKET, events, { ...SETTLE_DEFAULTS, depth: mode, reason: 'kept' })
+            await shop.outcomes(...items.filter((item) => !item.event))
+          } else {
+            for (const outcome of await shop.outcomes(...items)) {
+              expect(['settled', 'duplicate', 'kept']).toContain(outcome)
+            }
+          }
+        }
+        failing = false
+        for (const outcome of await shop.sweep()) expect(outcome).toBe('settled')
+        await expectEnd(shop, told)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+})
+
+withDatabases('settling in several processes at once', (open) => {
+  it('P10 P19 case-12 ends the same, with one effect per event', { timeout: 120_000 }, async () => {
+    const database = await open()
+    await fc.assert(
+      fc.asyncProperty(arrived, sizes, async ({ told, messages }, lengths) => {
+        const first = new Shop(database)
+        const second = new Shop(database, { tenant: first.tenant })
+        const third = new Shop(database, { tenant: first.tenant })
+        const runs = [first, second, third].map(async (shop, index) => {
+          const mine = index === 1 ? [...messages].reverse() : messages
+          for (const batch of batches(mine, lengths.slice(index % lengths.length))) {
+            const outcomes = await shop.outcomes(...batch.map((message) => shop.message(message)))
+            for (const outcome of outcomes) expect(['settled', 'duplicate']).toContain(outcome)
+          }
+        })
+        await Promise.all(runs)
+        await expectEnd(first, told)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+})
+
+describe('the arrivals', () => {
+  it('hold every message at least once', () => {
+    fc.assert(
+      fc.property(arrived, ({ told, messages }) => {
+        expect(new Set(messages.map(({ id }) => id)).size).toBe(everything(told).length)
+      }),
+      { numRuns: 20 },
+    )
+  })
+})
+
+/** Everything that settling derives and announces, without the times at which it did. */
+async function snapshot(shop: Shop): Promise<unknown> {
+  const tables = {
+    payments: 'select provider_payment_id, facts_rev, status, captured_minor from payments where tenant = $1',
+    orders: 'select reference, facts_rev, effect_seq, status, payment_ids from orders where tenant = $1',
+    effects: 'select subject_key, topic, item, cause, seq, state from effects where tenant = $1',
+    exceptions: 'select kind, cause, state, occurrence from exceptions where tenant = $1',
+    facts: 'select f.fact_key from facts f join payments p on p.id = f.subject_id where p.tenant = $1',
+  }
+  const read = async ([name, text]: [string, string]) => {
+    const rows = await shop.rows(text, [shop.tenant])
+    return [
+      name,
+      rows
+        .map((row) => JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? `${value}` : value)))
+        .sort(),
+    ]
+  }
+  return Object.fromEntries(await Promise.all(Object.entries(tables).map(read)))
+}

@@ -1,0 +1,69 @@
+import type { Outcome } from './history/history.ts'
+import type { Shop } from './shop.ts'
+
+interface PaymentLine {
+  id: string
+  status: Outcome['payments'][string]['status']
+  captured_minor: string
+  refunded_minor: string
+  refund_pending_minor: string
+  disputed_minor: string
+  lost_minor: string
+  reversed_minor: string
+}
+
+interface OrderLine {
+  reference: string
+  status: Outcome['orders'][string]['status']
+  paid_minor: string
+  net_minor: string
+  surplus_minor: string
+  access: Outcome['orders'][string]['access'] | null
+}
+
+interface SubscriptionLine {
+  id: string
+  status: Outcome['subscriptions'][string]['status']
+  period_end: Date | null
+}
+
+/** What stands in the derived rows of a shop, in the words in which a history says how it must end. */
+export async function readOutcome(shop: Shop): Promise<Outcome> {
+  const payments = await shop.rows<PaymentLine>(
+    `select provider_payment_id as id, status, captured_minor, refunded_minor, refund_pending_minor, disputed_minor,
+       lost_minor, reversed_minor
+     from payments where tenant = $1 and status <> 'linked'`,
+    [shop.tenant],
+  )
+  const orders = await shop.rows<OrderLine>(
+    `select o.reference, o.status, o.paid_minor, o.net_minor, o.surplus_minor,
+       (select min(e.state) from entitlements e where e.order_id = o.id) as access
+     from orders o where o.tenant = $1`,
+    [shop.tenant],
+  )
+  const subscriptions = await shop.rows<SubscriptionLine>(
+    `select provider_subscription_id as id, status, period_end from subscriptions where tenant = $1`,
+    [shop.tenant],
+  )
+  return {
+    payments: Object.fromEntries(payments.map(({ id, status, ...sums }) => [id, { status, ...minor(sums) }])),
+    orders: Object.fromEntries(
+      orders.map(({ reference, status, access, ...sums }) => [
+        reference,
+        { status, ...minor(sums), access: access ?? ('none' as const) },
+      ]),
+    ),
+    subscriptions: Object.fromEntries(
+      subscriptions.map(({ id, status, period_end }) => [
+        id,
+        { status, period_end: period_end?.toISOString().replace('.000Z', 'Z') ?? null },
+      ]),
+    ),
+  }
+}
+
+function minor<K extends string>(sums: Record<K, string>): Record<K, bigint> {
+  return Object.fromEntries(
+    Object.entries(sums).map(([name, value]) => [name, BigInt(value as string)]),
+  ) as Record<K, bigint>
+}
