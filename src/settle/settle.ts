@@ -123,7 +123,7 @@ async function attempt(
 }
 
 function outcome({ item, source }: Recorded, kept: boolean): SettleOutcome {
-  if (!source) return 'duplicate'
+  if (!source && item.event) return 'duplicate'
   if (kept) return 'kept'
   return item.event && item.event.state !== 'settled' ? 'stored' : 'settled'
 }
