@@ -39,8 +39,7 @@ export class Attempt {
   async run(held: HeldEffect): Promise<void> {
     try {
       if (this.#isOver(held)) return await this.giveBack(held)
-      if (this.#diedInLastAttempt(held))
-        return await this.#bury(held, 'The worker ended during the last attempt.')
+      if (this.#diedInLastAttempt(held)) return await this.#bury(held, DIED)
       if (held.row.revision > 0n && (await this.#isOvertaken(held))) return await this.#supersede(held)
     } catch (error) {
       this.#databaseError(error, held)
@@ -136,18 +135,19 @@ export class Attempt {
     counts.failed += 1
     onError(error, held.effect)
     const attempt = attemptInRound(held.row.attempts, attempts_max)
-    if (hopeless || attempt === attempts_max) return this.#bury(held, errorText(error))
+    if (hopeless || attempt === attempts_max)
+      return this.#bury(held, { last_error: errorText(error), untried: false })
     const pause_ms = delay_ms ?? backoff_ms(attempt, random(), backoff)
     const available_at = new Date(now_ms() + pause_ms)
     await this.#write(held, { state: 'due', available_at, last_error: errorText(error), untried: false })
   }
 
-  async #bury(held: HeldEffect, last_error: string): Promise<void> {
+  async #bury(held: HeldEffect, why: Pick<Ending, 'last_error' | 'untried'>): Promise<void> {
     const { database, counts } = this.#options
     held.ended = true
     try {
-      const buried = await bury(database, held, this.#now(), last_error)
-      if (buried === 'lost') this.lose(held, true)
+      const buried = await bury(database, held, this.#now(), why)
+      if (buried === 'lost') this.lose(held, !why.untried)
       else counts[buried] += 1
     } catch (error) {
       // Its lease runs out, and whoever takes it then sees that its last attempt is behind it.
@@ -199,6 +199,8 @@ export class Attempt {
     this.#options.onError(error, held.effect)
   }
 }
+
+const DIED = { last_error: 'The worker ended during the last attempt.', untried: true }
 
 interface Failed {
   readonly type: 'failed'

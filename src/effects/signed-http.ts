@@ -30,7 +30,16 @@ const ANSWER_KEPT_MAX = 200
 export function signedHttp(options: SignedHttpOptions): Deliverer {
   const url = checkedUrl(options.url)
   const signers = checkedSecrets(options.secrets)
-  const { time_limit_ms = 15_000, now_ms = Date.now, headers = {} } = options
+  const { time_limit_ms = 15_000, now_ms = Date.now } = options
+  const signedHeaders = (key: string, time: Date, body: string) => {
+    const headers = new Headers(options.headers)
+    headers.set('content-type', 'application/json')
+    headers.set('user-agent', 'paidonce')
+    headers.set('webhook-id', key)
+    headers.set('webhook-timestamp', String(Math.floor(time.getTime() / 1000)))
+    headers.set('webhook-signature', signers.map((signer) => signer.sign(key, time, body)).join(' '))
+    return headers
+  }
   return async (effect, { signal }) => {
     const body = JSON.stringify(asMessage(effect))
     const time = new Date(now_ms())
@@ -38,14 +47,7 @@ export function signedHttp(options: SignedHttpOptions): Deliverer {
       method: 'POST',
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(time_limit_ms)]),
-      headers: {
-        ...headers,
-        'content-type': 'application/json',
-        'user-agent': 'paidonce',
-        'webhook-id': effect.key,
-        'webhook-timestamp': String(Math.floor(time.getTime() / 1000)),
-        'webhook-signature': signers.map((signer) => signer.sign(effect.key, time, body)).join(' '),
-      },
+      headers: signedHeaders(effect.key, time, body),
       body,
     })
     if (response.ok) {

@@ -8,7 +8,7 @@ export interface EffectEnding {
   /** `due` gives it back to be taken again from `available_at` on. */
   readonly state: 'done' | 'due' | 'discarded' | 'superseded' | 'dead'
   readonly available_at: Date
-  /** Why; empty when all is well. No NUL characters. */
+  /** Why; empty when all is well, and to keep what is there when nobody tried. No NUL characters. */
   readonly last_error: string
   /** True when nobody tried: the attempt that leasing counted is taken back. */
   readonly untried: boolean
@@ -30,7 +30,7 @@ const FINISH: Statement = {
       available_at = f.available_at,
       finished_at = case when f.state = 'due' then null else $2::timestamptz end,
       lease_token = null,
-      last_error = case when f.untried then e.last_error else f.last_error end,
+      last_error = case when f.untried and f.last_error = '' then e.last_error else f.last_error end,
       attempts = e.attempts - case when f.untried then 1 else 0 end
     from ended f
     where e.id = f.id and e.bucket = $1
