@@ -46,7 +46,8 @@ export async function derivePayments(
         const state = derivePayment(own)
         return [row.id, { row, group, has_stand_ins: row.has_stand_ins, state: asStandIn(state) }]
       }
-      const state = derivePayment(group.flatMap((id) => facts.get(id)!))
+      const all = group.flatMap((id) => facts.get(id)!)
+      const state = derivePayment(all, row.provider_payment_id)
       return [row.id, { row, group, has_stand_ins: joined.length > 0, state }]
     }),
   )

@@ -110,7 +110,10 @@ export function checkedTerms(order: Omit<OrderRegistration, 'tenant'>): OrderTer
   return {
     amount_minor: order.amount_minor,
     currency: order.currency,
-    items: order.items.map(({ item, quantity }) => ({ item, quantity })),
+    // In one order, so that registering again is the same statement whatever order the caller's items come in.
+    items: order.items
+      .map(({ item, quantity }) => ({ item, quantity }))
+      .sort((a, b) => (a.item < b.item ? -1 : 1)),
     expires_at: order.expires_at === undefined ? undefined : new Date(order.expires_at).toISOString(),
     account: order.account,
     policy: order.policy,

@@ -14,10 +14,11 @@ import { ofKind, type Statement, unite } from './unite.ts'
  * Everything that the facts about one payment say.
  * @param facts about the payment and the stand-ins linked to it, in any order, copies allowed; when all are about one
  *   stand-in that has a link, the result only says which payment it belongs to
+ * @param id of the payment that the result is for, where only its stand-ins may have told anything yet
  */
-export function derivePayment(facts: readonly Fact[]): PaymentState {
+export function derivePayment(facts: readonly Fact[], id?: string): PaymentState {
   const { statements, conflicts: field_conflicts } = unite(facts)
-  const link = resolveLink(statements, field_conflicts)
+  const link = resolveLink(statements, field_conflicts, id)
   const collection = deriveCollection(ofKind(statements, 'payment_milestone'), link.canonical)
   const refunds = deriveRefunds(statements)
   const currency =
@@ -83,7 +84,11 @@ interface Link {
 }
 
 /** Which of the subjects is the payment itself: the one that links lead to. */
-function resolveLink(statements: readonly Statement[], field_conflicts: readonly Conflict[]): Link {
+function resolveLink(
+  statements: readonly Statement[],
+  field_conflicts: readonly Conflict[],
+  id: string | undefined,
+): Link {
   const subjects = new Map<string, PaymentSubject>()
   const targets = new Map<string, string>()
   for (const { subject } of statements) if (subject.kind === 'payment') subjects.set(subject.id, subject)
@@ -101,7 +106,7 @@ function resolveLink(statements: readonly Statement[], field_conflicts: readonly
   const [root] = roots
   const sole = subjects.size === 1 ? [...subjects.values()][0]! : null
   if (root === undefined) return { canonical: sole, linked_to: null, conflicts: [] }
-  if (sole !== null) return { canonical: null, linked_to: root, conflicts: [] }
+  if (sole !== null && root !== id) return { canonical: null, linked_to: root, conflicts: [] }
   return { canonical: subjects.get(root) ?? null, linked_to: null, conflicts: [] }
 }
 

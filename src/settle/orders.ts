@@ -36,6 +36,8 @@ export interface OrderDraft {
   book: OrderBook
   /** The book is not the stored one. */
   book_changed: boolean
+  /** What is known of the order itself, stored or new, where its book was read anew. */
+  facts: readonly Fact[]
   payment_ids: bigint[]
   before: EntitlementRow[]
   state: OrderState | null
@@ -61,6 +63,7 @@ export function orderDraft(drafts: OrderDrafts, key: OrderKey): OrderDraft {
       refold: false,
       book: NO_BOOK,
       book_changed: false,
+      facts: [],
       payment_ids: [],
       before: [],
       state: null,
@@ -151,7 +154,10 @@ export async function loadOrderDrafts(
   const inBatch = new Set(all.flatMap((draft) => [...draft.payments].map((payment) => payment.id)))
   const siblings = [...new Set(all.flatMap((draft) => draft.payment_ids))].filter((id) => !inBatch.has(id))
   const granted = all.filter((draft) => draft.row.has_entitlements).map((draft) => draft.row.id)
-  const refolded = all.filter((draft) => draft.refold || draft.statements.size > 0)
+  // Without terms on the row there may still be some among the facts: a settle that was kept left them there.
+  const refolded = all.filter(
+    (draft) => draft.refold || draft.statements.size > 0 || draft.book.terms === null,
+  )
   const told = refolded.filter((draft) => !draft.inserted).map((draft) => draft.row.id)
   const [rows, entitlements, facts] = await Promise.all([
     siblings.length > 0 ? loadPayments(work.tx, work.bucket, siblings) : [],
@@ -187,28 +193,30 @@ function takeInOrderFacts(draft: OrderDraft, stored: readonly StoredFact[], inta
       }) as Fact,
   )
   const fresh = takeIn(intake, draft.row.id, draft.statements, stored)
-  if (
-    fresh.some((fact) => fact.kind === 'order_terms') &&
-    known.some((fact) => fact.kind === 'order_terms')
-  ) {
+  const told = [...known, ...fresh].filter((fact) => fact.kind === 'order_terms')
+  if (told.length > 1 && fresh.some((fact) => fact.kind === 'order_terms')) {
     throw new Fault(
       'order_conflict',
       `Order ${draft.key.reference} is registered already with other terms. Terms are pinned when they are registered; use a new reference, or cancel the order first.`,
     )
   }
-  if (fresh.length === 0 && !draft.refold) return
-  draft.book = deriveOrderBook([...known, ...fresh])
+  draft.facts = [...known, ...fresh]
+  const unread = draft.row.book === null && draft.facts.length > 0
+  if (fresh.length > 0 || draft.refold || unread) readBook(draft)
+}
+
+function readBook(draft: OrderDraft): void {
+  draft.book = deriveOrderBook(draft.facts)
   draft.book_changed = true
 }
 
-/** Adds terms that the merchant's own orders table gave for a placeholder. */
+/** Adds terms that the merchant's own orders table gave for an order whose facts, read under its lock, hold none. */
 export function adoptTerms(draft: OrderDraft, terms: OrderTerms, intake: Intake): void {
-  draft.statements.add(orderTerms({ kind: 'order', reference: draft.key.reference }, terms), {
-    kind: 'merchant',
-    id: 0n,
-    version: 1,
-  })
-  takeInOrderFacts(draft, [], intake)
+  const found = new Statements()
+  const source = { kind: 'merchant', id: 0n, version: 1 } as const
+  found.add(orderTerms({ kind: 'order', reference: draft.key.reference }, terms), source)
+  draft.facts = [...draft.facts, ...takeIn(intake, draft.row.id, found, [])]
+  readBook(draft)
 }
 
 /** Derives one order from its book and the summaries of all its payments, and plans what is due. */

@@ -271,7 +271,7 @@ function deriveGroups(
     if (draft.complete) continue
     const stand_ins = members.get(draft) ?? []
     const group = [...(facts.get(draft) ?? []), ...stand_ins.flatMap((member) => facts.get(member) ?? [])]
-    draft.state = derivePayment(group)
+    draft.state = derivePayment(group, draft.subject.id)
     draft.has_stand_ins = stand_ins.length > 0
   }
 }

@@ -4,7 +4,7 @@ import { withDatabases } from '../../test/database.ts'
 import { arrivals, historyArbitrary } from '../../test/history/arbitrary.ts'
 import type { History, Message } from '../../test/history/history.ts'
 import { deriveAll, factsOf, registration } from '../../test/history/outcome.ts'
-import { BUCKET, Shop } from '../../test/shop.ts'
+import { BUCKET, Merchant } from '../../test/merchant.ts'
 import { type Boundary, SETTLE_DEFAULTS, settle } from './settle.ts'
 
 /** A history's messages and the registering of its orders. */
@@ -27,28 +27,33 @@ function* batches<T>(items: readonly T[], lengths: readonly number[]): Generator
 }
 
 /** Whatever the road was: the rows are those of the pure derivation, and what was announced fits them. */
-async function expectEnd(shop: Shop, told: History): Promise<void> {
-  expect(await shop.outcome()).toEqual(told.expected)
+async function expectEnd(merchant: Merchant, told: History): Promise<void> {
+  expect(await merchant.outcome()).toEqual(told.expected)
   const derived = deriveAll(factsOf(everything(told)), told.as_of)
   const due = [...derived.payments.values(), ...derived.orders.values(), ...derived.subscriptions.values()]
-  expect(await shop.exceptions()).toEqual(
+  expect(await merchant.exceptions()).toEqual(
     due.flatMap((state) => state.exceptions.map(({ kind, cause }) => `${kind} ${cause}`)).sort(),
   )
-  expect(await shop.count('unsettled where tenant = $1')).toBe(0)
-  expect(await shop.count(`events where tenant = $1 and state <> 'settled'`)).toBe(0)
-  await expectEffects(shop)
+  expect(await merchant.count('unsettled where tenant = $1')).toBe(0)
+  expect(await merchant.count(`events where tenant = $1 and state <> 'settled'`)).toBe(0)
+  await expectEffects(merchant)
 }
 
 /** Revisions of an item run from 1 without gaps up to the stored one, only the last may wait, and one receipt at most. */
-async function expectEffects(shop: Shop): Promise<void> {
-  const rows = await shop.rows<{ item: string; announced: bigint[]; waiting: bigint[]; revision: bigint }>(
+async function expectEffects(merchant: Merchant): Promise<void> {
+  const rows = await merchant.rows<{
+    item: string
+    announced: bigint[]
+    waiting: bigint[]
+    revision: bigint
+  }>(
     `select e.item, e.revision,
        array(select f.revision from effects f where f.subject_id = e.order_id and f.item = e.item
          and f.topic = 'entitlement.changed' order by f.revision) as announced,
        array(select f.revision from effects f where f.subject_id = e.order_id and f.item = e.item
          and f.topic = 'entitlement.changed' and f.state = 'due') as waiting
      from entitlements e join orders o on o.id = e.order_id where o.tenant = $1`,
-    [shop.tenant],
+    [merchant.tenant],
   )
   for (const { announced, waiting, revision } of rows) {
     expect(announced).toEqual(Array.from({ length: Number(revision) }, (_, index) => BigInt(index + 1)))
@@ -56,7 +61,7 @@ async function expectEffects(shop: Shop): Promise<void> {
   }
   const receipts = `(select count(*) as receipts from effects where tenant = $1 and topic = 'receipt.due'
     group by subject_id) r where receipts > 1`
-  expect(await shop.count(receipts)).toBe(0)
+  expect(await merchant.count(receipts)).toBe(0)
 }
 
 withDatabases('settling made-up histories', (open) => {
@@ -64,12 +69,12 @@ withDatabases('settling made-up histories', (open) => {
     const database = await open()
     await fc.assert(
       fc.asyncProperty(arrived, sizes, async ({ told, messages }, lengths) => {
-        const shop = new Shop(database)
+        const merchant = new Merchant(database)
         for (const batch of batches(messages, lengths)) {
-          const outcomes = await shop.outcomes(...batch.map((message) => shop.message(message)))
+          const outcomes = await merchant.outcomes(...batch.map((message) => merchant.message(message)))
           for (const outcome of outcomes) expect(['settled', 'duplicate']).toContain(outcome)
         }
-        await expectEnd(shop, told)
+        await expectEnd(merchant, told)
       }),
       { numRuns: RUNS },
     )
@@ -79,14 +84,14 @@ withDatabases('settling made-up histories', (open) => {
     const database = await open()
     await fc.assert(
       fc.asyncProperty(arrived, async ({ told, messages }) => {
-        const shop = new Shop(database)
-        await shop.outcomes(...messages.map((message) => shop.message(message)))
-        const before = await snapshot(shop)
+        const merchant = new Merchant(database)
+        await merchant.outcomes(...messages.map((message) => merchant.message(message)))
+        const before = await snapshot(merchant)
         // Another process: a settler that remembers nothing.
-        const again = new Shop(database, { tenant: shop.tenant })
+        const again = new Merchant(database, { tenant: merchant.tenant })
         const events = told.messages.map((message) => again.event(message.id, message.facts))
         expect(new Set(await again.outcomes(...events))).toEqual(new Set(['duplicate']))
-        expect(await snapshot(shop)).toEqual(before)
+        expect(await snapshot(merchant)).toEqual(before)
       }),
       { numRuns: 10 },
     )
@@ -106,18 +111,20 @@ withDatabases('settling made-up histories', (open) => {
     const crashes = fc.array(crash, { minLength: 1, maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(arrived, sizes, crashes, async ({ told, messages }, lengths, where) => {
-        const shop = new Shop(database)
+        const merchant = new Merchant(database)
         let turn = 0
         for (const batch of batches(messages, lengths)) {
           const crashed = where[turn++ % where.length]
           const onBoundary = (boundary: Boundary) => {
             if (boundary === crashed) throw new Error(`crashed when ${boundary}`)
           }
-          const items = batch.map((message) => shop.message(message))
-          await settle(shop.context, BUCKET, items, { ...SETTLE_DEFAULTS, onBoundary }).catch(() => undefined)
+          const items = batch.map((message) => merchant.message(message))
+          await settle(merchant.context, BUCKET, items, { ...SETTLE_DEFAULTS, onBoundary }).catch(
+            () => undefined,
+          )
         }
-        await shop.outcomes(...messages.map((message) => shop.message(message)))
-        await expectEnd(shop, told)
+        await merchant.outcomes(...messages.map((message) => merchant.message(message)))
+        await expectEnd(merchant, told)
       }),
       { numRuns: RUNS },
     )
@@ -133,25 +140,29 @@ withDatabases('settling made-up histories', (open) => {
         const onEntitlement = () => {
           if (failing) throw new Error('the hook fails')
         }
-        const shop = new Shop(database, { onEntitlement, breaker_failures: Number.MAX_SAFE_INTEGER })
+        const merchant = new Merchant(database, { onEntitlement, breaker_failures: Number.MAX_SAFE_INTEGER })
         let turn = 0
         for (const batch of batches(messages, lengths)) {
           const mode = how[turn++ % how.length]!
           failing = mode === 'hook'
-          const items = batch.map((message) => shop.message(message))
+          const items = batch.map((message) => merchant.message(message))
           if (mode === 'payments' || mode === 'event') {
             const events = items.filter((item) => item.event)
-            await settle(shop.context, BUCKET, events, { ...SETTLE_DEFAULTS, depth: mode, reason: 'kept' })
-            await shop.outcomes(...items.filter((item) => !item.event))
+            await settle(merchant.context, BUCKET, events, {
+              ...SETTLE_DEFAULTS,
+              depth: mode,
+              reason: 'kept',
+            })
+            await merchant.outcomes(...items.filter((item) => !item.event))
           } else {
-            for (const outcome of await shop.outcomes(...items)) {
+            for (const outcome of await merchant.outcomes(...items)) {
               expect(['settled', 'duplicate', 'kept']).toContain(outcome)
             }
           }
         }
         failing = false
-        for (const outcome of await shop.sweep()) expect(outcome).toBe('settled')
-        await expectEnd(shop, told)
+        for (const outcome of await merchant.sweep()) expect(outcome).toBe('settled')
+        await expectEnd(merchant, told)
       }),
       { numRuns: RUNS },
     )
@@ -163,13 +174,13 @@ withDatabases('settling in several processes at once', (open) => {
     const database = await open()
     await fc.assert(
       fc.asyncProperty(arrived, sizes, async ({ told, messages }, lengths) => {
-        const first = new Shop(database)
-        const second = new Shop(database, { tenant: first.tenant })
-        const third = new Shop(database, { tenant: first.tenant })
-        const runs = [first, second, third].map(async (shop, index) => {
+        const first = new Merchant(database)
+        const second = new Merchant(database, { tenant: first.tenant })
+        const third = new Merchant(database, { tenant: first.tenant })
+        const runs = [first, second, third].map(async (merchant, index) => {
           const mine = index === 1 ? [...messages].reverse() : messages
           for (const batch of batches(mine, lengths.slice(index % lengths.length))) {
-            const outcomes = await shop.outcomes(...batch.map((message) => shop.message(message)))
+            const outcomes = await merchant.outcomes(...batch.map((message) => merchant.message(message)))
             for (const outcome of outcomes) expect(['settled', 'duplicate']).toContain(outcome)
           }
         })
@@ -193,7 +204,7 @@ describe('the arrivals', () => {
 })
 
 /** Everything that settling derives and announces, without the times at which it did. */
-async function snapshot(shop: Shop): Promise<unknown> {
+async function snapshot(merchant: Merchant): Promise<unknown> {
   const tables = {
     payments: 'select provider_payment_id, facts_rev, status, captured_minor from payments where tenant = $1',
     orders: 'select reference, facts_rev, effect_seq, status, payment_ids from orders where tenant = $1',
@@ -202,7 +213,7 @@ async function snapshot(shop: Shop): Promise<unknown> {
     facts: 'select f.fact_key from facts f join payments p on p.id = f.subject_id where p.tenant = $1',
   }
   const read = async ([name, text]: [string, string]) => {
-    const rows = await shop.rows(text, [shop.tenant])
+    const rows = await merchant.rows(text, [merchant.tenant])
     return [
       name,
       rows

@@ -65,10 +65,10 @@ export const SETTLE_DEFAULTS: SettleOptions = {
 
 /** A hook ran out of time for this order; the transaction is gone. */
 export class OrderHookTimeout extends HookTimeout {
-  readonly order: string
-  constructor(order: string, message: string) {
+  readonly orders: readonly string[]
+  constructor(orders: readonly string[], message: string) {
     super(message)
-    this.order = order
+    this.orders = orders
   }
 }
 
@@ -218,7 +218,7 @@ async function findTerms(
 ): Promise<void> {
   const unknown = new Map<string, OrderDraft[]>()
   for (const order of orders.values()) {
-    if (order.book.terms !== null || failed.has(order)) continue
+    if (order.book.terms !== null || order.book.conflicted || failed.has(order)) continue
     unknown.set(order.key.tenant, [...(unknown.get(order.key.tenant) ?? []), order])
   }
   if (unknown.size === 0) return
@@ -232,7 +232,12 @@ async function findTerms(
         if (terms) adoptTerms(order, terms, intake)
       }
     } catch (error) {
-      if (error instanceof HookTimeout) throw new OrderHookTimeout(asked[0]!.lock, error.message)
+      if (error instanceof HookTimeout) {
+        throw new OrderHookTimeout(
+          asked.map((order) => order.lock),
+          error.message,
+        )
+      }
       for (const order of asked) failed.set(order, describe(error))
     }
   }
@@ -262,7 +267,7 @@ async function runHooks(
       context.onHook?.(null)
     } catch (error) {
       context.onHook?.(error)
-      if (error instanceof HookTimeout) throw new OrderHookTimeout(order.lock, error.message)
+      if (error instanceof HookTimeout) throw new OrderHookTimeout([order.lock], error.message)
       failed.set(order, describe(error))
     }
   }

@@ -171,8 +171,9 @@ export class Settler {
           },
         )
       } catch (error) {
-        if (error instanceof OrderHookTimeout) keep.set(error.order, error.message)
-        else if (attempt >= ATTEMPTS || !isRepeatable(error)) throw error
+        if (error instanceof OrderHookTimeout) {
+          for (const order of error.orders) keep.set(order, error.message)
+        } else if (attempt >= ATTEMPTS || !isRepeatable(error)) throw error
       }
     }
   }

@@ -233,7 +233,8 @@ function raisedByItems(work: Work, recorded: readonly Recorded[], intake: Intake
   return recorded.flatMap(({ item, source, content_changed }) => {
     if (!source) return []
     // Some providers render a body anew at each send; only a content that states something new concerns a person.
-    const contradicts = content_changed && intake.facts.some((fact) => fact.sources.includes(source))
+    // Whoever told a new fact first in this batch told something new.
+    const contradicts = content_changed && intake.facts.some((fact) => fact.sources[0] === source)
     const raises = contradicts ? [...item.raises, contentChanged(item)] : item.raises
     return raises.map((raised) => ({
       ...raised,

@@ -27,7 +27,7 @@ export function deriveAll(facts: readonly Fact[], as_of: string): Derived {
   const payments = new Map<string, PaymentState>()
   const summaries = new Map<string, PaymentSummary[]>()
   for (const group of paymentGroups(facts)) {
-    const state = derivePayment(group.facts)
+    const state = derivePayment(group.facts, group.id)
     payments.set(group.id, state)
     for (const order of state.orders_named) {
       summaries.set(order, [...(summaries.get(order) ?? []), summarize(group.id, group.account, state)])

@@ -1,5 +1,5 @@
 import type { Outcome } from './history/history.ts'
-import type { Shop } from './shop.ts'
+import type { Merchant } from './merchant.ts'
 
 interface PaymentLine {
   id: string
@@ -27,23 +27,23 @@ interface SubscriptionLine {
   period_end: Date | null
 }
 
-/** What stands in the derived rows of a shop, in the words in which a history says how it must end. */
-export async function readOutcome(shop: Shop): Promise<Outcome> {
-  const payments = await shop.rows<PaymentLine>(
+/** What stands in the derived rows of a merchant, in the words in which a history says how it must end. */
+export async function readOutcome(merchant: Merchant): Promise<Outcome> {
+  const payments = await merchant.rows<PaymentLine>(
     `select provider_payment_id as id, status, captured_minor, refunded_minor, refund_pending_minor, disputed_minor,
        lost_minor, reversed_minor
      from payments where tenant = $1 and status <> 'linked'`,
-    [shop.tenant],
+    [merchant.tenant],
   )
-  const orders = await shop.rows<OrderLine>(
+  const orders = await merchant.rows<OrderLine>(
     `select o.reference, o.status, o.paid_minor, o.net_minor, o.surplus_minor,
        (select min(e.state) from entitlements e where e.order_id = o.id) as access
      from orders o where o.tenant = $1`,
-    [shop.tenant],
+    [merchant.tenant],
   )
-  const subscriptions = await shop.rows<SubscriptionLine>(
+  const subscriptions = await merchant.rows<SubscriptionLine>(
     `select provider_subscription_id as id, status, period_end from subscriptions where tenant = $1`,
-    [shop.tenant],
+    [merchant.tenant],
   )
   return {
     payments: Object.fromEntries(payments.map(({ id, status, ...sums }) => [id, { status, ...minor(sums) }])),
