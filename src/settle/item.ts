@@ -4,6 +4,7 @@ import type { Subject } from '../facts/subject.ts'
 import type { EventRow } from '../store/queries/insert-events.ts'
 import type { WitnessSource } from '../store/queries/insert-facts.ts'
 import type { ExceptionSubject } from '../store/queries/raise-exceptions.ts'
+import type { FiledEvent } from '../store/queries/refile-events.ts'
 
 /**
  * One thing to settle. Everything that can change state comes as one of these: a webhook, a replay, a kept event
@@ -22,6 +23,8 @@ export interface SettleItem {
   readonly rederive: boolean
   /** Take back what this source has told before (replay). */
   readonly replaces: boolean
+  /** How the stored event is filed from now on (replay); left out where it stays as it is. */
+  readonly refiles?: FiledEvent | undefined
   /** Marks that this settle answers, as they were leased. */
   readonly marks: readonly { readonly id: bigint; readonly times: number }[]
   /** What a person must hear about this message, whatever it does to state. Raised only if the message is new. */

@@ -5,7 +5,7 @@ import { deleteEventWitnesses } from '../store/queries/replace-witnesses.ts'
 import type { FactIds } from '../store/queries/take-fact-ids.ts'
 import { useSearchPath } from '../store/queries/use-search-path.ts'
 import { asChange } from './change.ts'
-import { gather } from './gather.ts'
+import { type Gathered, gather } from './gather.ts'
 import { type FindOrders, HookTimeout, type OnEntitlement, runHook } from './hook.ts'
 import type { SettleItem, SettleOutcome } from './item.ts'
 import {
@@ -50,6 +50,11 @@ export interface SettleOptions {
   readonly reason: string
   /** Orders (by lock) not to be settled now, with the reason: their events are kept and marked. */
   readonly keep: ReadonlyMap<string, string>
+  /**
+   * Hears what would be written, before against after; then everything is rolled back instead of committed. For a
+   * replay's dry run.
+   */
+  readonly rehearse?: ((drafts: Gathered) => void) | undefined
   /** Called before each transaction boundary with its name; tests crash or interleave there. */
   readonly onBoundary?: ((boundary: Boundary) => Promise<void> | void) | undefined
 }
@@ -63,7 +68,7 @@ export const SETTLE_DEFAULTS: SettleOptions = {
   keep: new Map(),
 }
 
-/** A hook ran out of time for this order; the transaction is gone. */
+/** A hook ran out of time for these orders (by lock); the transaction is gone. */
 export class OrderHookTimeout extends HookTimeout {
   readonly orders: readonly string[]
   constructor(orders: readonly string[], message: string) {
@@ -113,7 +118,8 @@ async function attempt(
       with_dormant,
     }
     const kept = await settleRecorded(context, work, recorded, options, reached)
-    await tx.commit()
+    if (options.rehearse) await tx.rollback()
+    else await tx.commit()
     await reached('committed')
     return recorded.map((entry, place) => outcome(entry, kept.has(place)))
   } catch (error) {
@@ -161,6 +167,7 @@ async function settleRecorded(
   }
   await reached('derived')
   await writeAll(work, recorded, drafts, intake, kept)
+  options.rehearse?.(drafts)
   await reached('written')
   return kept
 }

@@ -1,9 +1,11 @@
 import { errorCode } from '../store/driver-fault.ts'
+import { deleteStaleReturns } from '../store/queries/delete-stale-returns.ts'
 import { insertEffects, type NewEffect } from '../store/queries/insert-effects.ts'
 import { insertFacts, insertWitnesses } from '../store/queries/insert-facts.ts'
 import { updateSubscriptions } from '../store/queries/lock-subscriptions.ts'
-import { deleteUnsettled, type Mark, markUnsettled } from '../store/queries/mark-unsettled.ts'
+import { deleteUnsettled, type Mark, markUnsettled, noteUnsettled } from '../store/queries/mark-unsettled.ts'
 import type { NewException } from '../store/queries/raise-exceptions.ts'
+import { refileEvents } from '../store/queries/refile-events.ts'
 import { updateEventStates } from '../store/queries/update-event-states.ts'
 import { updateOrders } from '../store/queries/update-orders.ts'
 import { updatePayments } from '../store/queries/update-payments.ts'
@@ -11,6 +13,7 @@ import { upsertDisputes } from '../store/queries/upsert-disputes.ts'
 import { upsertEntitlements } from '../store/queries/upsert-entitlements.ts'
 import { upsertRefunds } from '../store/queries/upsert-refunds.ts'
 import { supersedeEffects, withdrawEffects } from '../store/queries/withdraw-effects.ts'
+import { allOf } from './all-of.ts'
 import { asChange } from './change.ts'
 import type { Gathered } from './gather.ts'
 import type { SettleItem } from './item.ts'
@@ -75,8 +78,23 @@ export async function writeAll(
   }
   if (orders.length > 0) for (const written of writeOrders(work, orders)) run(written)
   run(raiseJudged(work, judge(payments, subscriptions, orders), raisedByItems(work, recorded, intake)))
+  const replayed = recorded.some(({ item }) => item.replaces)
+  if (replayed) run(deleteStaleReturns(tx, bucket, payments.map(returnsOf)))
+  const refiled = recorded.flatMap(({ item }, place) =>
+    item.refiles && !kept.has(place) ? [item.refiles] : [],
+  )
+  if (refiled.length > 0) run(refileEvents(tx, bucket, refiled))
   for (const written of writeMarks(work, recorded, kept)) run(written)
-  await Promise.all(running)
+  await allOf(running)
+}
+
+/** What went back of a payment now; rows of anything else are left from what a replay took back. */
+function returnsOf({ id, state }: PaymentDraft) {
+  return {
+    payment_id: id,
+    refunds: state!.refunds.map(({ refund }) => refund),
+    disputes: state!.disputes.map(({ dispute }) => dispute),
+  }
 }
 
 async function writeFacts(work: Work, intake: Intake): Promise<void> {
@@ -84,8 +102,8 @@ async function writeFacts(work: Work, intake: Intake): Promise<void> {
   const ids = await work.fact_ids.take(tx, intake.facts.length)
   const facts = intake.facts.map((fact, place) => ({ ...fact, id: ids[place]! }))
   const witnesses = facts.flatMap(({ id, sources }) => sources.map((source) => ({ fact_id: id, source })))
-  await Promise.all([
-    facts.length > 0 ? insertFacts(tx, bucket, as_of, facts).catch(orDormant(work)) : undefined,
+  await allOf([
+    facts.length > 0 ? insertFacts(tx, bucket, as_of, facts).catch(orDormant(work)) : Promise.resolve(),
     insertWitnesses(tx, bucket, [...witnesses, ...intake.further]),
   ])
 }
@@ -263,10 +281,12 @@ function writeMarks(work: Work, recorded: readonly Recorded[], kept: Kept): Prom
   const running: Promise<unknown>[] = []
   const marks = new Map<string, Mark>()
   const answered: { id: bigint; times: number }[] = []
+  const refiled = new Set(recorded.map(({ item }) => item.refiles?.id))
   for (const [place, { item, source }] of recorded.entries()) {
     const last_error = kept.get(place)
     if (last_error === undefined) answered.push(...item.marks)
-    else if (item.marks.length === 0) {
+    else if (item.marks.length > 0) running.push(noteUnsettled(tx, bucket, item.marks, last_error))
+    else {
       const common = { tenant: item.tenant, reason: 'kept', last_error, next_attempt_at: as_of }
       if (source?.kind === 'event')
         marks.set(String(source.id), { ...common, event_id: source.id, order_ref: '' })
@@ -282,9 +302,10 @@ function writeMarks(work: Work, recorded: readonly Recorded[], kept: Kept): Prom
   }
   if (answered.length > 0) {
     running.push(
-      deleteUnsettled(tx, bucket, answered).then((events) =>
-        events.length > 0 ? updateEventStates(tx, bucket, events, 'settled', '') : undefined,
-      ),
+      deleteUnsettled(tx, bucket, answered).then((events) => {
+        const settled = events.filter((event) => !refiled.has(event))
+        return settled.length > 0 ? updateEventStates(tx, bucket, settled, 'settled', '') : undefined
+      }),
     )
   }
   return running

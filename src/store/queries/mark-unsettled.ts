@@ -36,6 +36,21 @@ const POSTPONE: Statement = {
   text: `update unsettled set next_attempt_at = $3, last_error = $4 where id = $2 and bucket = $1`,
 }
 
+const NOTE: Statement = {
+  name: 'note-unsettled',
+  text: 'update unsettled set last_error = $3 where id = any($2::bigint[]) and bucket = $1',
+}
+
+const PUT_OFF: Statement = {
+  name: 'put-off-unsettled',
+  text: 'update unsettled set next_attempt_at = $3 where id = $2 and bucket = $1 returning last_error',
+}
+
+const OF_EVENTS: Statement = {
+  name: 'find-event-marks',
+  text: `select id, event_id, times from unsettled where event_id = any($2::bigint[]) and order_ref = '' and bucket = $1`,
+}
+
 export interface Mark {
   readonly tenant: string
   /** The kept event, or 0 for a mark on an order. */
@@ -110,4 +125,35 @@ export async function postponeUnsettled(
   last_error: string,
 ): Promise<void> {
   await db.query(POSTPONE, [bucket, id, next_attempt_at, last_error])
+}
+
+/** Writes why these marks still stand. */
+export async function noteUnsettled(
+  db: Queryable,
+  bucket: number,
+  marks: readonly Pick<LeasedMark, 'id'>[],
+  last_error: string,
+): Promise<void> {
+  const ids = marks.map((mark) => mark.id)
+  await db.query(NOTE, [bucket, ids, last_error])
+}
+
+/** Sets when a mark is due again, and gives why it still stands; null when it is gone. */
+export async function putOffUnsettled(
+  db: Queryable,
+  bucket: number,
+  id: bigint,
+  next_attempt_at: Date,
+): Promise<string | null> {
+  const [row] = await db.query<{ last_error: string }>(PUT_OFF, [bucket, id, next_attempt_at])
+  return row?.last_error ?? null
+}
+
+/** The marks of these events. */
+export function findEventMarks(
+  db: Queryable,
+  bucket: number,
+  event_ids: readonly bigint[],
+): Promise<{ id: bigint; event_id: bigint; times: number }[]> {
+  return db.query(OF_EVENTS, [bucket, event_ids])
 }

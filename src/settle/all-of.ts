@@ -1,0 +1,14 @@
+import { errorCode } from '../store/driver-fault.ts'
+
+const IN_FAILED_TRANSACTION = '25P02'
+
+/**
+ * Waits for statements that share a transaction, each of them, and throws what made it fail: once one statement has
+ * failed all later ones do, and their complaint may be heard before its own.
+ */
+export async function allOf(running: readonly Promise<unknown>[]): Promise<void> {
+  const ended = await Promise.allSettled(running)
+  const errors = ended.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []))
+  if (errors.length === 0) return
+  throw errors.find((error) => errorCode(error) !== IN_FAILED_TRANSACTION) ?? errors[0]
+}
