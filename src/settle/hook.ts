@@ -99,11 +99,26 @@ const SAVEPOINT = { name: 'hook-savepoint', text: 'savepoint paidonce_hook' }
 const RELEASE = { name: 'hook-release', text: 'release savepoint paidonce_hook' }
 const ROLLBACK_TO = { name: 'hook-rollback', text: 'rollback to savepoint paidonce_hook' }
 
-const BEGIN = /^\s*(begin|start\s+transaction)\b/i
-const COMMIT = /^\s*(commit|end)\b/i
-const ROLLBACK = /^\s*(rollback|abort)\b(?!\s+(work\s+|transaction\s+)?to\b)/i
+const BEGIN = /^(begin|start\s+transaction)\b/i
+const COMMIT = /^(commit|end)\b/i
+const ROLLBACK = /^(rollback|abort)\b(?!\s+(work\s+|transaction\s+)?to\b)/i
+// A setting of the session outlives the transaction on a connection that others use after us; one of ours would be
+// changed under our feet.
 const FORBIDDEN =
-  /^\s*(prepare\s+transaction|set\s+(session|local)?\s*(transaction|characteristics)|discard|reset\s+all)\b/i
+  /^(prepare\s+transaction|(commit|rollback)\s+prepared|set\s+(?!local\s|constraints\s)|reset\b|discard\b|deallocate\b)/i
+const SESSION_SETTING = /\bset_config\s*\([^)]*,\s*false\s*\)/i
+
+/** The text without the white space, semicolons and comments that may stand before a statement. Comments nest. */
+function statementOf(text: string): string {
+  const rest = text.replace(/^(?:[\s;]|--[^\n]*(?:\n|$))+/, '')
+  if (!rest.startsWith('/*')) return rest
+  let depth = 0
+  for (const { 0: mark, index } of rest.matchAll(/\/\*|\*\//g)) {
+    depth += mark === '/*' ? 1 : -1
+    if (depth === 0) return statementOf(rest.slice(index + 2))
+  }
+  return ''
+}
 
 class Facade implements HookTransaction {
   readonly #tx: Transaction
@@ -138,8 +153,10 @@ class Facade implements HookTransaction {
   }
 
   async #send<Row>(text: string, given: readonly unknown[]): Promise<{ rows: Row[]; rowCount: number }> {
-    if (FORBIDDEN.test(text)) {
-      throw new Fault('hook_failed', 'A hook may not change the transaction or the session that it runs in.')
+    if (FORBIDDEN.test(statementOf(text)) || SESSION_SETTING.test(text)) {
+      throw this.#refuse(
+        'A hook may not change the session that it runs in. Use SET LOCAL for a setting of this transaction.',
+      )
     }
     try {
       const rows = await this.#tx.query<Row>(
@@ -155,13 +172,23 @@ class Facade implements HookTransaction {
 
   /** An ORM that opens, commits or rolls back "its" transaction does so with a savepoint of ours. */
   #asSavepoint(text: string): string {
-    if (BEGIN.test(text)) return `savepoint paidonce_inner_${++this.#depth}`
-    if (this.#depth > 0 && COMMIT.test(text)) return `release savepoint paidonce_inner_${this.#depth--}`
-    if (this.#depth > 0 && ROLLBACK.test(text)) return `rollback to savepoint paidonce_inner_${this.#depth--}`
-    if (COMMIT.test(text) || ROLLBACK.test(text)) {
-      throw new Fault('hook_failed', 'A hook may not end the transaction that it runs in.')
+    const statement = statementOf(text)
+    if (BEGIN.test(statement)) return `savepoint paidonce_inner_${++this.#depth}`
+    if (this.#depth > 0 && COMMIT.test(statement)) return `release savepoint paidonce_inner_${this.#depth--}`
+    if (this.#depth > 0 && ROLLBACK.test(statement)) {
+      return `rollback to savepoint paidonce_inner_${this.#depth--}`
+    }
+    if (COMMIT.test(statement) || ROLLBACK.test(statement)) {
+      throw this.#refuse('A hook may not end the transaction that it runs in.')
     }
     return text
+  }
+
+  /** A hook that swallows this has not done what it meant to do. */
+  #refuse(message: string): Fault {
+    const fault = new Fault('hook_failed', message)
+    this.failure ??= fault
+    return fault
   }
 
   revoke(): void {

@@ -22,7 +22,9 @@ export class PostgresSession {
 
   /** Starts a prepared statement at once; on a pipelining connection nothing waits for those before it. */
   run(statement: Statement, values: readonly Parameter[]): Promise<QueryResult> {
-    return this.#send({ name: statement.name, text: statement.text, values: values.map(encodeValue), types })
+    const { name, text } = statement
+    // The extended protocol takes one statement at a time, so a text without parameters cannot smuggle in a COMMIT.
+    return this.#send({ name, text, values: values.map(encodeValue), types, queryMode: 'extended' })
   }
 
   /** Runs a text without parameters, which may hold several statements. Resolves to the last command's tag. */
@@ -36,6 +38,7 @@ export class PostgresSession {
     name?: string
     values?: unknown[]
     types?: QueryConfig['types']
+    queryMode?: 'extended'
   }): Promise<QueryResult> {
     if (this.#released) throw new Error('This connection was given back to its pool.')
     try {
