@@ -65,7 +65,7 @@ export class PaidOnce {
       hook_limit_ms: limits.hook_limit_ms ?? HOOK_LIMIT_MS,
     }
     this.settler = new Settler(context, Date.now, limits)
-    this.#batcher = new Batcher(this.settler, limits)
+    this.#batcher = new Batcher(this.settler, Date.now, limits)
     this.endpoints = new Map(
       Object.entries(options.endpoints).map(([name, given]) => {
         const { provider, tenant = this.tenant } = endpointOptions(given)

@@ -29,6 +29,7 @@ export type FaultCode =
   | 'isolation_wrong'
   | 'commit_failed'
   | 'settle_failed'
+  | 'settle_late'
   | 'hook_failed'
   | 'hook_timeout'
   | 'hook_revoked'

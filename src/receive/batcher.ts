@@ -11,11 +11,14 @@ export interface BatcherOptions {
   readonly queue_bytes_max?: number
   /** Most batches in flight at once. Default 2, or 1 on the embedded database. */
   readonly concurrency?: number
+  /** After this long without a commit the caller is told that it is not known yet, milliseconds. Default 8,000. */
+  readonly answer_limit_ms?: number
 }
 
 interface Waiting {
   readonly item: SettleItem
   readonly bytes: number
+  readonly handed_in_ms: number
   readonly resolve: (result: SettleResult) => void
 }
 
@@ -26,7 +29,11 @@ interface Waiting {
 export class Batcher {
   readonly #settler: Settler
   readonly #options: Required<BatcherOptions>
+  readonly #now_ms: () => number
   readonly #queues = new Map<number, Waiting[]>()
+  /** In the order in which they were handed in, which is that of their time limits. */
+  readonly #unanswered = new Set<Waiting>()
+  readonly #watch: NodeJS.Timeout
   #held = 0
   #held_bytes = 0
   #running = 0
@@ -34,15 +41,20 @@ export class Batcher {
   #closed = false
   #idle: (() => void)[] = []
 
-  constructor(settler: Settler, options: BatcherOptions = {}) {
+  /** @param now_ms the clock, Unix milliseconds */
+  constructor(settler: Settler, now_ms: () => number, options: BatcherOptions = {}) {
     this.#settler = settler
+    this.#now_ms = now_ms
     const embedded = settler.context.database.driver === 'pglite'
     this.#options = {
       batch_max: options.batch_max ?? 256,
       queue_max: options.queue_max ?? 10_000,
       queue_bytes_max: options.queue_bytes_max ?? 64 * 1024 * 1024,
       concurrency: options.concurrency ?? (embedded ? 1 : 2),
+      answer_limit_ms: options.answer_limit_ms ?? 8_000,
     }
+    // One timer for all; a timer per delivery was measurable.
+    this.#watch = setInterval(() => this.#answerLate(), 250).unref()
   }
 
   /** Items that wait or are being settled. */
@@ -59,7 +71,8 @@ export class Batcher {
     this.#held_bytes += bytes
     return new Promise((resolve) => {
       const queue = this.#queues.get(bucket)
-      const waiting = { item, bytes, resolve }
+      const waiting = { item, bytes, handed_in_ms: this.#now_ms(), resolve }
+      this.#unanswered.add(waiting)
       if (queue) queue.push(waiting)
       else this.#queues.set(bucket, [waiting])
       this.#schedule()
@@ -69,7 +82,20 @@ export class Batcher {
   /** Takes nothing more and resolves when everything held has ended. */
   close(): Promise<void> {
     this.#closed = true
+    clearInterval(this.#watch)
     return this.#held === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve))
+  }
+
+  /** The work goes on; should it commit, the next delivery is a duplicate. */
+  #answerLate(): void {
+    const oldest_ms = this.#now_ms() - this.#options.answer_limit_ms
+    for (const waiting of this.#unanswered) {
+      if (waiting.handed_in_ms > oldest_ms) return
+      this.#unanswered.delete(waiting)
+      const message =
+        'The commit did not come in time. Deliver again; what was settled meanwhile is a duplicate then.'
+      waiting.resolve({ fault: new Fault('settle_late', message, { retriable: true }) })
+    }
   }
 
   #unwilling(bytes: number): Fault | null {
@@ -119,6 +145,7 @@ export class Batcher {
   #end(waiting: Waiting, result: SettleResult): void {
     this.#held -= 1
     this.#held_bytes -= waiting.bytes
+    this.#unanswered.delete(waiting)
     waiting.resolve(result)
     if (this.#held === 0) for (const resolve of this.#idle.splice(0)) resolve()
   }

@@ -16,8 +16,6 @@ export interface ReceiveRequest extends Delivery {
 export interface ReceiverOptions {
   /** Largest body, bytes. Default 1 MiB. Whoever reads the request should stop reading there. */
   readonly body_max?: number
-  /** After this long without a commit the sender is asked to deliver again, milliseconds. Default 8,000. */
-  readonly answer_limit_ms?: number
 }
 
 /** What the receiver tells whoever counts: one call per delivery. */
@@ -41,7 +39,6 @@ export class Receiver {
   readonly #batcher: Batcher
   readonly #now_ms: () => number
   readonly #observer: ReceiveObserver
-  readonly #answer_limit_ms: number
 
   constructor(
     endpoints: ReadonlyMap<string, Endpoint>,
@@ -55,7 +52,6 @@ export class Receiver {
     this.#now_ms = now_ms
     this.#observer = observer
     this.body_max = options.body_max ?? 1024 * 1024
-    this.#answer_limit_ms = options.answer_limit_ms ?? 8_000
   }
 
   /** Receives one delivery. Never throws and never answers 500. */
@@ -72,7 +68,7 @@ export class Receiver {
     const verified = endpoint.provider.verify(request, began_ms)
     if (verified.refused) return this.refuse(endpoint.name, verified)
     const item = translateDelivery(endpoint, request, verified, new Date(began_ms))
-    const result = await this.#inTime(this.#batcher.submit(endpoint.bucket, item))
+    const result = await this.#batcher.submit(endpoint.bucket, item)
     return this.#answer(endpoint.name, result, this.#now_ms() - began_ms)
   }
 
@@ -86,27 +82,14 @@ export class Receiver {
     return refused(refusal)
   }
 
-  #answer(endpoint: string, result: SettleResult | null, took_ms: number): Answer {
-    if (result === null || 'fault' in result) {
-      if (result) this.#observer.fault(endpoint, result.fault)
+  #answer(endpoint: string, result: SettleResult, took_ms: number): Answer {
+    if ('fault' in result) {
+      this.#observer.fault(endpoint, result.fault)
       this.#observer.answered(endpoint, 'unavailable', took_ms)
-      return tryAgain(result?.fault.code === 'queue_full' ? 5 : 30)
+      return tryAgain(result.fault.code === 'queue_full' ? 5 : 30)
     }
     const { outcome } = result
     this.#observer.answered(endpoint, outcome === 'settled' ? 'ok' : outcome, took_ms)
     return outcome === 'duplicate' ? DUPLICATE : OK
-  }
-
-  /** Null when the result is not there in time. The work goes on; should it commit, the next delivery is a duplicate. */
-  async #inTime(work: Promise<SettleResult>): Promise<SettleResult | null> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), this.#answer_limit_ms)
-    })
-    try {
-      return await Promise.race([work, late])
-    } finally {
-      clearTimeout(timer)
-    }
   }
 }

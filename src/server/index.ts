@@ -1,4 +1,6 @@
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { createServer } from 'node:http'
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import { nodeListener } from '../adapters/node.ts'
 import type { PaidOnce } from '../paidonce.ts'
 import type { Answer } from '../receive/answer.ts'
 
@@ -29,19 +31,22 @@ export async function serve(paidonce: PaidOnce, options: ServeOptions = {}): Pro
 
 function build(paidonce: PaidOnce): FastifyInstance {
   const { receiver } = paidonce
+  const deliver = nodeListener(paidonce)
   const app = Fastify({
     logger: false,
-    bodyLimit: receiver.body_max,
+    // Deliveries go straight to the receiver; everything else goes through Fastify. Its body parsing and reply cost as
+    // much per delivery as verifying, translating and deriving it together.
+    serverFactory: (route, options) =>
+      createServer({ requestTimeout: Number(options.requestTimeout ?? 0) }, (request, response) => {
+        if (DELIVERY.test(request.url ?? '')) deliver(request, response)
+        else route(request, response)
+      }),
     // Senders do not follow redirects, and both spellings of a path are given out.
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
     // Nobody signs a delivery for half a minute; a body that trickles in only holds a socket.
     requestTimeout: 30_000,
     forceCloseConnections: 'idle',
   })
-  // The raw bytes are what is signed, whatever the content type says they are.
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  app.all('/webhooks/:endpoint', (request, reply) => deliver(paidonce, request, reply))
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
     const ready = await paidonce.ready()
@@ -55,41 +60,17 @@ function build(paidonce: PaidOnce): FastifyInstance {
       receiver.refuse('', { refused: true, code: 'unknown_endpoint', status: 404, detail: 'no such path' }),
     )
   })
-  app.setErrorHandler((error: { code?: string; statusCode?: number }, request, reply) => {
-    const endpoint = (request.params as { endpoint?: string } | undefined)?.endpoint ?? ''
-    if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-      return send(
-        reply,
-        receiver.tooLarge(endpoint, Number(request.headers['content-length'] ?? receiver.body_max + 1)),
-      )
-    }
-    // What Fastify itself finds wrong with a request (a length that does not match, a broken encoding) is the sender's.
-    return reply
+  app.setErrorHandler((error: { statusCode?: number }, _request, reply) =>
+    // What Fastify itself finds wrong with a request is the sender's; nothing raw goes back.
+    reply
       .code(error.statusCode !== undefined && error.statusCode < 500 ? error.statusCode : 503)
-      .send({ status: 'refused' })
-  })
+      .send({ status: 'refused' }),
+  )
   return app
 }
 
-const NO_BYTES = new Uint8Array(0)
-
-async function deliver(
-  paidonce: PaidOnce,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { endpoint } = request.params as { endpoint: string }
-  const body = request.body instanceof Uint8Array ? request.body : NO_BYTES
-  return send(
-    reply,
-    await paidonce.receive({ endpoint, method: request.method, headers: headersOf(request), body }),
-  )
-}
-
-/** Node joins most repeated headers; the raw list tells those apart that it would drop. */
-function headersOf(request: FastifyRequest): Record<string, string | string[] | undefined> {
-  return request.headers
-}
+/** `/webhooks/<endpoint>`, with or without a final slash, doubled slashes or a query. */
+const DELIVERY = /^\/+webhooks\/+[^/?]+\/*(\?|$)/
 
 function send(reply: FastifyReply, answer: Answer): FastifyReply {
   return reply.code(answer.status).headers(answer.headers).send(answer.body)

@@ -52,18 +52,24 @@ export const HOOK_LIMIT_MS = 1_000
 /** The hook took too long; its connection is destroyed, so that no late query of it can run on one that commits. */
 export class HookTimeout extends Error {}
 
+/** The hook opens a transaction of its own, whose savepoint must not mix with those of other orders. */
+export class NeedsToBeAlone extends Error {}
+
 /**
  * Runs a hook inside a savepoint of the transaction. Throws Fault `hook_failed` when the hook throws or when one of its
  * queries failed, even if the hook swallowed that; the savepoint is rolled back then and the transaction goes on.
  * Throws HookTimeout after `limit_ms`; the transaction is destroyed then.
+ * @param alone false when the hooks of several orders run side by side on this savepoint
  */
 export async function runHook<T>(
   tx: Transaction,
   limit_ms: number,
   hook: (facade: HookTransaction) => Promise<T> | T,
+  alone = true,
 ): Promise<T> {
-  const facade = new Facade(tx)
-  await tx.query(SAVEPOINT)
+  const facade = new Facade(tx, alone)
+  const opened = tx.query(SAVEPOINT)
+  opened.catch(() => undefined)
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new HookTimeout(`A hook took longer than ${limit_ms} ms.`)), limit_ms)
@@ -72,7 +78,7 @@ export async function runHook<T>(
     const result = await Promise.race([Promise.resolve().then(() => hook(facade)), late])
     await facade.close()
     if (facade.failure !== undefined) throw facade.failure
-    await tx.query(RELEASE)
+    await Promise.all([opened, tx.query(RELEASE)])
     return result
   } catch (error) {
     facade.revoke()
@@ -81,7 +87,9 @@ export async function runHook<T>(
       throw error
     }
     await facade.close()
+    await opened
     await tx.query(ROLLBACK_TO)
+    if (error instanceof NeedsToBeAlone) throw error
     throw new Fault(
       'hook_failed',
       'The hook failed; the event is kept and settled again later. See the cause.',
@@ -100,6 +108,7 @@ const RELEASE = { name: 'hook-release', text: 'release savepoint paidonce_hook' 
 const ROLLBACK_TO = { name: 'hook-rollback', text: 'rollback to savepoint paidonce_hook' }
 
 const BEGIN = /^(begin|start\s+transaction)\b/i
+const SAVEPOINT_OF_ITS_OWN = /^savepoint\b/i
 const COMMIT = /^(commit|end)\b/i
 const ROLLBACK = /^(rollback|abort)\b(?!\s+(work\s+|transaction\s+)?to\b)/i
 // A setting of the session outlives the transaction on a connection that others use after us; one of ours would be
@@ -122,13 +131,15 @@ function statementOf(text: string): string {
 
 class Facade implements HookTransaction {
   readonly #tx: Transaction
+  readonly #alone: boolean
   readonly #running = new Set<Promise<unknown>>()
   #revoked = false
   #depth = 0
   failure: unknown
 
-  constructor(tx: Transaction) {
+  constructor(tx: Transaction, alone: boolean) {
     this.#tx = tx
+    this.#alone = alone
   }
 
   query = async <Row = Record<string, unknown>>(
@@ -173,6 +184,8 @@ class Facade implements HookTransaction {
   /** An ORM that opens, commits or rolls back "its" transaction does so with a savepoint of ours. */
   #asSavepoint(text: string): string {
     const statement = statementOf(text)
+    if (!this.#alone && (BEGIN.test(statement) || SAVEPOINT_OF_ITS_OWN.test(statement)))
+      throw new NeedsToBeAlone()
     if (BEGIN.test(statement)) return `savepoint paidonce_inner_${++this.#depth}`
     if (this.#depth > 0 && COMMIT.test(statement)) return `release savepoint paidonce_inner_${this.#depth--}`
     if (this.#depth > 0 && ROLLBACK.test(statement)) {

@@ -6,7 +6,7 @@ import type { FactIds } from '../store/queries/take-fact-ids.ts'
 import { useSearchPath } from '../store/queries/use-search-path.ts'
 import { asChange } from './change.ts'
 import { type Gathered, gather } from './gather.ts'
-import { type FindOrders, HookTimeout, type OnEntitlement, runHook } from './hook.ts'
+import { type FindOrders, HookTimeout, type HookTransaction, type OnEntitlement, runHook } from './hook.ts'
 import type { SettleItem, SettleOutcome } from './item.ts'
 import {
   adoptTerms,
@@ -50,6 +50,8 @@ export interface SettleOptions {
   readonly reason: string
   /** Orders (by lock) not to be settled now, with the reason: their events are kept and marked. */
   readonly keep: ReadonlyMap<string, string>
+  /** Start the hooks of a batch side by side; false after one of them ran out of time, to find out which. */
+  readonly hooks_together: boolean
   /**
    * Hears what would be written, before against after; then everything is rolled back instead of committed. For a
    * replay's dry run.
@@ -66,7 +68,11 @@ export const SETTLE_DEFAULTS: SettleOptions = {
   depth: 'full',
   reason: '',
   keep: new Map(),
+  hooks_together: true,
 }
+
+/** One of several hooks ran out of time; the transaction is gone. */
+export class HooksTimeout extends HookTimeout {}
 
 /** A hook ran out of time for these orders (by lock); the transaction is gone. */
 export class OrderHookTimeout extends HookTimeout {
@@ -156,7 +162,7 @@ async function settleRecorded(
       await reached('locked')
       const failed = new Map<OrderDraft, string>()
       await deriveOrders(context, work, drafts.orders, intake, options, failed)
-      await runHooks(context, work, drafts.orders, failed)
+      await runHooks(context, work, drafts.orders, failed, options)
       for (const [order, reason] of failed) {
         order.state = null
         for (const place of placesOf(order)) kept.set(place, reason)
@@ -251,12 +257,17 @@ async function findTerms(
   await useSearchPath(work.tx, ownSearchPath(context.database))
 }
 
-/** Runs the merchant's hook for every visible change, one savepoint per order, orders in key order. */
+/**
+ * Runs the merchant's hook for every visible change. The hooks of a batch start together, in key order, on one
+ * savepoint, so that their statements share round trips; only when one of them fails are they run again, one savepoint
+ * each, to find out which.
+ */
 async function runHooks(
   context: SettleContext,
   work: Work,
   orders: OrderDrafts,
   failed: Map<OrderDraft, string>,
+  options: SettleOptions,
 ): Promise<void> {
   const hook = context.onEntitlement
   if (!hook) return
@@ -264,13 +275,51 @@ async function runHooks(
     (order) => !failed.has(order) && order.entitlements.some((entitlement) => entitlement.changed),
   )
   if (changed.length === 0) return
+  changed.sort((a, b) => (a.lock < b.lock ? -1 : 1))
   await useSearchPath(work.tx, context.database.user_search_path)
-  for (const order of changed.sort((a, b) => (a.lock < b.lock ? -1 : 1))) {
-    const changes = order.entitlements.filter((entitlement) => entitlement.changed)
+  const run = async (order: OrderDraft, tx: HookTransaction) => {
+    for (const change of order.entitlements) if (change.changed) await hook(asChange(work, order, change), tx)
+  }
+  const together =
+    options.hooks_together && changed.length > 1 && (await runTogether(context, work, changed, run))
+  if (!together) await runOneByOne(context, work, changed, run, failed)
+  await useSearchPath(work.tx, ownSearchPath(context.database))
+}
+
+type RunHook = (order: OrderDraft, tx: HookTransaction) => Promise<void>
+
+/** False when one failed; the savepoint is rolled back then, so nothing of any of them stands. */
+async function runTogether(
+  context: SettleContext,
+  work: Work,
+  changed: readonly OrderDraft[],
+  run: RunHook,
+): Promise<boolean> {
+  const all = async (tx: HookTransaction) => {
+    const ended = await Promise.allSettled(changed.map((order) => run(order, tx)))
+    const failure = ended.find((end) => end.status === 'rejected')
+    if (failure) throw failure.reason
+  }
+  try {
+    await runHook(work.tx, context.hook_limit_ms, all, false)
+    context.onHook?.(null)
+    return true
+  } catch (error) {
+    if (error instanceof HookTimeout) throw new HooksTimeout(error.message)
+    return false
+  }
+}
+
+async function runOneByOne(
+  context: SettleContext,
+  work: Work,
+  changed: readonly OrderDraft[],
+  run: RunHook,
+  failed: Map<OrderDraft, string>,
+): Promise<void> {
+  for (const order of changed) {
     try {
-      await runHook(work.tx, context.hook_limit_ms, async (tx) => {
-        for (const change of changes) await hook(asChange(work, order, change), tx)
-      })
+      await runHook(work.tx, context.hook_limit_ms, (tx) => run(order, tx))
       context.onHook?.(null)
     } catch (error) {
       context.onHook?.(error)
@@ -278,7 +327,6 @@ async function runHooks(
       failed.set(order, describe(error))
     }
   }
-  await useSearchPath(work.tx, ownSearchPath(context.database))
 }
 
 /** The schema that our statements mean; a merchant's table of the same name must not shadow it, nor be shadowed in a hook. */

@@ -3,6 +3,7 @@ import { errorCode } from '../store/driver-fault.ts'
 import { HookBreaker } from './hook-breaker.ts'
 import type { SettleItem, SettleOutcome } from './item.ts'
 import {
+  HooksTimeout,
   OrderHookTimeout,
   SETTLE_DEFAULTS,
   type SettleContext,
@@ -157,6 +158,7 @@ export class Settler {
    */
   async #repeat(bucket: number, part: Part, options: Partial<SettleOptions>): Promise<SettleOutcome[]> {
     const keep = new Map<string, string>()
+    let hooks_together = true
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await settle(
@@ -167,11 +169,13 @@ export class Settler {
             ...SETTLE_DEFAULTS,
             ...options,
             keep,
+            hooks_together,
             onBoundary: this.#onBoundary,
           },
         )
       } catch (error) {
-        if (error instanceof OrderHookTimeout) {
+        if (error instanceof HooksTimeout) hooks_together = false
+        else if (error instanceof OrderHookTimeout) {
           for (const order of error.orders) keep.set(order, error.message)
         } else if (attempt >= ATTEMPTS || !isRepeatable(error)) throw error
       }
