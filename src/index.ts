@@ -12,12 +12,25 @@
  * const response = await paidonce.fetch(request)
  */
 
+export { isNewer } from './effects/is-newer.ts'
+export { log } from './effects/log.ts'
+export {
+  type Deliverer,
+  type DeliveryContext,
+  discard,
+  giveUp,
+  type Outcome,
+  retryAfter,
+} from './effects/outcome.ts'
+export type { OutgoingEffect } from './effects/outgoing-effect.ts'
+export { route } from './effects/route.ts'
+export { type SignedHttpOptions, signedHttp } from './effects/signed-http.ts'
 export type { Mode, Translation } from './facts/event.ts'
 export type { Fact } from './facts/fact.ts'
 export { Fault, type FaultCode } from './facts/fault.ts'
 export type { OrderItem, OrderTerms } from './facts/order.ts'
 export type { EndpointOptions, PaidOnceOptions } from './options.ts'
-export { createPaidOnce, PaidOnce } from './paidonce.ts'
+export { createPaidOnce, PaidOnce, type RunningWork } from './paidonce.ts'
 export type { CapabilitySheet, Delivery, Provider, Verified } from './providers/contract.ts'
 export type { Answer } from './receive/answer.ts'
 export type { OrderRegistration } from './receive/orders.ts'

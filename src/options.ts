@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import type { Handlers } from './effects/functions.ts'
+import type { Deliverer, Deliverer } from './effects/outcome.ts'
 import type { Mode } from './facts/event.ts'
 import { Fault } from './facts/fault.ts'
 import type { Provider } from './providers/contract.ts'
@@ -29,8 +31,8 @@ export interface PaidOnceOptions {
   readonly onEntitlement?: OnEntitlement | undefined
   /** Finds orders in your own tables, in the same transaction, when a payment names one that nobody registered. */
   readonly findOrders?: FindOrders | undefined
-  /** How effects leave: handlers by topic, or deliverers. Default: one log line each. */
-  readonly effects?: unknown
+  /** How effects leave: a deliverer for all, or handlers by topic (`'*'` for the rest). Default: one log line each. */
+  readonly effects?: Deliverer | Handlers | undefined
   /** Limits of the receiving path. Each has its own default. */
   readonly limits?:
     | (ReceiverOptions &

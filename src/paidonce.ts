@@ -1,11 +1,18 @@
+import { functions } from './effects/functions.ts'
+import { log } from './effects/log.ts'
+import type { Deliverer } from './effects/outcome.ts'
+import { EffectsWorker, type EffectsWorkerOptions } from './effects/worker.ts'
 import { Fault } from './facts/fault.ts'
 import { checkOptions, endpointOptions, type PaidOnceOptions } from './options.ts'
+import { topicsOf } from './outgoing.ts'
 import type { Answer } from './receive/answer.ts'
 import { Batcher } from './receive/batcher.ts'
 import type { Endpoint } from './receive/endpoint.ts'
 import { fetchDelivery } from './receive/fetch.ts'
+import { KeptSweeper } from './receive/kept.ts'
 import { Orders } from './receive/orders.ts'
 import { type ReceiveObserver, type ReceiveRequest, Receiver } from './receive/receiver.ts'
+import { RefusalWatch } from './receive/refusal-watch.ts'
 import { HOOK_LIMIT_MS } from './settle/hook.ts'
 import { Settler } from './settle/settler.ts'
 import { bucketOf } from './store/bucket.ts'
@@ -14,6 +21,7 @@ import { type Installation, readInstallation } from './store/installation.ts'
 import { migrate, pendingMigrations } from './store/migrate.ts'
 import { openPglite } from './store/pglite.ts'
 import { openPostgres } from './store/postgres.ts'
+import { notifyEffects } from './store/queries/notify-effects.ts'
 import { readClock } from './store/queries/read-clock.ts'
 import { FactIds } from './store/queries/take-fact-ids.ts'
 
@@ -43,7 +51,9 @@ export class PaidOnce {
   readonly settler: Settler
   readonly orders: Orders
   readonly receiver: Receiver
+  readonly watch: RefusalWatch
   readonly #batcher: Batcher
+  #announcing: NodeJS.Timeout | undefined
 
   constructor(
     options: PaidOnceOptions,
@@ -59,7 +69,7 @@ export class PaidOnce {
       database,
       epoch: installation.epoch,
       fact_ids: new FactIds(),
-      topics: new Set(['exception.opened']),
+      topics: topicsOf(options.effects),
       onEntitlement: options.onEntitlement ?? null,
       findOrders: options.findOrders ?? null,
       hook_limit_ms: limits.hook_limit_ms ?? HOOK_LIMIT_MS,
@@ -73,7 +83,22 @@ export class PaidOnce {
       }),
     )
     this.orders = new Orders(this.#batcher, this.tenant, (tenant) => this.bucketOf(tenant))
-    this.receiver = new Receiver(this.endpoints, this.#batcher, Date.now, observer, limits)
+    this.watch = new RefusalWatch(database, this.endpoints, Date.now, {
+      onError: (error) => this.#complain(error),
+    })
+    const watched: ReceiveObserver = {
+      ...observer,
+      refused: (endpoint, refusal) => {
+        this.watch.refused(endpoint, refusal)
+        observer.refused(endpoint, refusal)
+      },
+      answered: (endpoint, status, took_ms) => observer.answered(endpoint, status, took_ms),
+      fault: (endpoint, fault) => {
+        this.#complain(fault)
+        observer.fault(endpoint, fault)
+      },
+    }
+    this.receiver = new Receiver(this.endpoints, this.#batcher, Date.now, watched, limits)
   }
 
   /** Tenant of endpoints and orders that name none. */
@@ -109,11 +134,80 @@ export class PaidOnce {
     )
   }
 
+  /**
+   * Starts what works in the background: delivering effects (on a pool of its own, so that a slow receiver never takes a
+   * connection from the front door) and settling what was kept. Any number of processes may do this on one database.
+   */
+  async startWork(options: Partial<Omit<EffectsWorkerOptions, 'database'>> = {}): Promise<RunningWork> {
+    const own = typeof this.options.database === 'string'
+    const database = own
+      ? await openDatabase({ ...this.options, limits: { pool_max: 5 } }, {})
+      : this.database
+    const buckets = Array.from({ length: this.installation.buckets }, (_, bucket) => bucket)
+    const onError = (error: unknown) => this.#complain(error)
+    const worker = new EffectsWorker({ deliverer: this.deliverer, onError, ...options, database, buckets })
+    const kept = new KeptSweeper(this.settler, this.endpoints, buckets.length, Date.now, { onError })
+    await worker.start()
+    kept.start()
+    return {
+      worker,
+      kept,
+      stop: async (drain_ms = 5_000) => {
+        await Promise.all([worker.stop({ drain_ms }), kept.stop()])
+        if (own) await database.close()
+      },
+    }
+  }
+
+  /** How effects leave, as configured. */
+  get deliverer(): Deliverer {
+    const { effects, log: tell } = this.options
+    const lines = log((line) =>
+      tell ? tell('info', `effect ${line.trimEnd()}`) : process.stdout.write(line),
+    )
+    if (effects === undefined) return lines
+    if (typeof effects === 'function') return effects
+    // An alert that nobody takes is still worth a line.
+    return functions({ 'exception.opened': lines, ...effects })
+  }
+
+  /** Wakes the workers a moment after a commit that left effects; one notification for all commits of that moment. */
+  #announce(): void {
+    if (this.#announcing || this.database.driver === 'pglite') return
+    this.#announcing = setTimeout(() => {
+      this.#announcing = undefined
+      notifyEffects(this.database).catch((error) => this.#complain(error))
+    }, 50)
+    this.#announcing.unref()
+  }
+
+  #complain(error: unknown): void {
+    const { log: tell } = this.options
+    if (error instanceof Fault)
+      tell?.('error', error.message, { code: error.code, retriable: error.retriable })
+    else tell?.('error', error instanceof Error ? error.message : 'unknown error')
+  }
+
   /** Takes nothing more, waits for what is being settled, closes the database. */
   async close(): Promise<void> {
     await this.#batcher.close()
+    clearTimeout(this.#announcing)
+    await this.watch.written()
     await this.database.close()
   }
+}
+
+export interface RunningWork {
+  readonly worker: EffectsWorker
+  readonly kept: KeptSweeper
+  /** Takes nothing more and lets what is in hand finish, at most `drain_ms` (default 5,000). */
+  stop(drain_ms?: number): Promise<void>
+}
+
+/** One-shots are written only for topics that somebody takes; rights and alerts always are. */
+function subscribedTopics({ effects }: PaidOnceOptions): ReadonlySet<string> {
+  const everything = effects === undefined || typeof effects === 'function' || '*' in effects
+  return new Set(['exception.opened', ...(everything ? ['receipt.due'] : Object.keys(effects))])
 }
 
 const SILENT: ReceiveObserver = { refused() {}, answered() {}, fault() {} }

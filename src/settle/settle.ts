@@ -34,6 +34,8 @@ export interface SettleContext {
   readonly onEntitlement: OnEntitlement | null
   readonly findOrders: FindOrders | null
   readonly hook_limit_ms: number
+  /** Hears of each commit that may have left effects. */
+  readonly onCommitted?: (() => void) | undefined
   /** Hears how each run of `onEntitlement` ended: null when well. */
   readonly onHook?: ((error: unknown) => void) | undefined
 }
@@ -126,6 +128,7 @@ async function attempt(
     const kept = await settleRecorded(context, work, recorded, options, reached)
     if (options.rehearse) await tx.rollback()
     else await tx.commit()
+    if (recorded.some((entry) => entry.source !== null)) context.onCommitted?.()
     await reached('committed')
     return recorded.map((entry, place) => outcome(entry, kept.has(place)))
   } catch (error) {
