@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Handlers } from './effects/functions.ts'
-import type { Deliverer, Deliverer } from './effects/outcome.ts'
+import type { Deliverer } from './effects/outcome.ts'
 import type { Mode } from './facts/event.ts'
 import { Fault } from './facts/fault.ts'
 import type { Provider } from './providers/contract.ts'

@@ -1,10 +1,8 @@
-import { functions } from './effects/functions.ts'
-import { log } from './effects/log.ts'
 import type { Deliverer } from './effects/outcome.ts'
 import { EffectsWorker, type EffectsWorkerOptions } from './effects/worker.ts'
 import { Fault } from './facts/fault.ts'
 import { checkOptions, endpointOptions, type PaidOnceOptions } from './options.ts'
-import { topicsOf } from './outgoing.ts'
+import { delivererOf, topicsOf } from './outgoing.ts'
 import type { Answer } from './receive/answer.ts'
 import { Batcher } from './receive/batcher.ts'
 import type { Endpoint } from './receive/endpoint.ts'
@@ -162,13 +160,9 @@ export class PaidOnce {
   /** How effects leave, as configured. */
   get deliverer(): Deliverer {
     const { effects, log: tell } = this.options
-    const lines = log((line) =>
+    return delivererOf(effects, (line) =>
       tell ? tell('info', `effect ${line.trimEnd()}`) : process.stdout.write(line),
     )
-    if (effects === undefined) return lines
-    if (typeof effects === 'function') return effects
-    // An alert that nobody takes is still worth a line.
-    return functions({ 'exception.opened': lines, ...effects })
   }
 
   /** Wakes the workers a moment after a commit that left effects; one notification for all commits of that moment. */
@@ -202,12 +196,6 @@ export interface RunningWork {
   readonly kept: KeptSweeper
   /** Takes nothing more and lets what is in hand finish, at most `drain_ms` (default 5,000). */
   stop(drain_ms?: number): Promise<void>
-}
-
-/** One-shots are written only for topics that somebody takes; rights and alerts always are. */
-function subscribedTopics({ effects }: PaidOnceOptions): ReadonlySet<string> {
-  const everything = effects === undefined || typeof effects === 'function' || '*' in effects
-  return new Set(['exception.opened', ...(everything ? ['receipt.due'] : Object.keys(effects))])
 }
 
 const SILENT: ReceiveObserver = { refused() {}, answered() {}, fault() {} }

@@ -1,0 +1,25 @@
+import type { Handlers } from './effects/functions.ts'
+import { functions } from './effects/functions.ts'
+import { log } from './effects/log.ts'
+import type { Deliverer } from './effects/outcome.ts'
+
+/** One-shot topics. The alert about an exception is written whoever listens, so that a later listener hears of it. */
+const ALERT = 'exception.opened'
+const RECEIPT = 'receipt.due'
+
+/** The deliverer that the `effects` option means; without one, each effect becomes one line. */
+export function delivererOf(
+  effects: Deliverer | Handlers | undefined,
+  write: (line: string) => unknown,
+): Deliverer {
+  if (effects === undefined) return log(write)
+  if (typeof effects === 'function') return effects
+  // An alert that nobody takes is still worth a line.
+  return functions({ [ALERT]: log(write), ...effects })
+}
+
+/** The one-shot topics that the `effects` option takes: a receipt that nobody sends leaves no row. */
+export function topicsOf(effects: Deliverer | Handlers | undefined): ReadonlySet<string> {
+  const takes_all = effects === undefined || typeof effects === 'function' || '*' in effects
+  return new Set(takes_all || RECEIPT in effects ? [ALERT, RECEIPT] : [ALERT])
+}
