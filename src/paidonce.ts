@@ -68,6 +68,7 @@ export class PaidOnce {
       epoch: installation.epoch,
       fact_ids: new FactIds(),
       topics: topicsOf(options.effects),
+      onCommitted: () => this.#announce(),
       onEntitlement: options.onEntitlement ?? null,
       findOrders: options.findOrders ?? null,
       hook_limit_ms: limits.hook_limit_ms ?? HOOK_LIMIT_MS,
