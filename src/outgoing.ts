@@ -18,8 +18,9 @@ export function delivererOf(
   return functions({ [ALERT]: log(write), ...effects })
 }
 
-/** The one-shot topics that the `effects` option takes: a receipt that nobody sends leaves no row. */
+/** The one-shot topics that the `effects` option takes: a receipt that nobody is there to send leaves no row. */
 export function topicsOf(effects: Deliverer | Handlers | undefined): ReadonlySet<string> {
-  const takes_all = effects === undefined || typeof effects === 'function' || '*' in effects
-  return new Set(takes_all || RECEIPT in effects ? [ALERT, RECEIPT] : [ALERT])
+  if (effects === undefined) return new Set([ALERT])
+  const sends_receipts = typeof effects === 'function' || '*' in effects || RECEIPT in effects
+  return new Set(sends_receipts ? [ALERT, RECEIPT] : [ALERT])
 }
