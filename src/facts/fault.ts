@@ -31,7 +31,6 @@ export type FaultCode =
   | 'settle_failed'
   | 'settle_late'
   | 'hook_failed'
-  | 'hook_timeout'
   | 'hook_revoked'
   | 'order_conflict'
   | 'order_invalid'
@@ -39,5 +38,4 @@ export type FaultCode =
   | 'effect_not_retriable'
   | 'lease_lost'
   | 'replay_refused'
-  | 'money_invalid'
   | 'shutting_down'
