@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { withDatabases, withPostgres } from '../../test/database.ts'
 import { gate, oneShot, outbox, put, StandingClock, standingWorker, states } from '../../test/outbox.ts'
 import type { Database, Statement, Transaction } from '../store/database.ts'
+import { lockEffect } from '../store/queries/decide-effect.ts'
 import { leaseEffects } from '../store/queries/lease-effects.ts'
 import type { OutgoingEffect } from './outgoing-effect.ts'
 
@@ -115,6 +116,47 @@ withDatabases('leases', (open) => {
     expect(paused.errors).toMatchObject([{ message: 'too late' }, { code: 'lease_lost' }])
   })
 
+  it.each(['acknowledgement', 'renewal'])(
+    'leaves the lease of the worker that took over alone: a late %s changes nothing',
+    async (late) => {
+      const db = await open()
+      const clock = new StandingClock()
+      await put(db, oneShot({ order: 1 }))
+      const gates = [gate(), gate(), gate(), gate()] as const
+      const [pausedBegan, pausedGoesOn, otherBegan, otherGoesOn] = gates
+      const paused = standingWorker(clock, {
+        database: db,
+        deliverer: async () => {
+          pausedBegan.open()
+          await pausedGoesOn.opened
+        },
+      })
+      const other = standingWorker(clock, {
+        database: db,
+        deliverer: async () => {
+          otherBegan.open()
+          await otherGoesOn.opened
+        },
+      })
+      const running = [paused.runOnce()]
+      await pausedBegan.opened
+      clock.advance(30_000)
+      running.push(other.runOnce())
+      await otherBegan.opened
+      const held = await outbox(db)
+      clock.advance(1_000)
+      if (late === 'renewal') await paused.renewLeases()
+      pausedGoesOn.open()
+      await running[0]
+      expect(await outbox(db)).toEqual(held)
+      expect(paused.snapshot()).toMatchObject({ lost_leases: 1, delivered: 0 })
+      otherGoesOn.open()
+      await running[1]
+      expect(await outbox(db)).toMatchObject([{ state: 'done', attempts: 2 }])
+      expect(other.snapshot()).toMatchObject({ lost_leases: 0, delivered: 1 })
+    },
+  )
+
   it('tells a delivery whose lease was taken over to stop, as soon as it is known', async () => {
     const db = await open()
     const clock = new StandingClock()
@@ -138,17 +180,19 @@ withDatabases('leases', (open) => {
     expect(await states(db)).toEqual(['done'])
   })
 
-  it('does not take a renewal that comes after the acknowledgement for a lost lease', async () => {
+  it('does not take what is acknowledged while its renewal waits for a lost lease', async () => {
     const db = await open()
     await put(db, ...ten)
+    const renewals: Promise<void>[] = []
     const worker = standingWorker(new StandingClock(), {
-      database: db,
-      deliverer: () => {
-        void worker.renewLeases()
-      },
+      database: new Tapped(db, 'finish-effects', () => {
+        renewals.push(worker.renewLeases())
+      }),
+      deliverer: () => undefined,
     })
     await worker.runOnce()
-    await worker.renewLeases()
+    await Promise.all(renewals)
+    expect(renewals.length).toBeGreaterThan(0)
     expect(worker.snapshot()).toMatchObject({ delivered: 10, lost_leases: 0 })
   })
 
@@ -168,7 +212,7 @@ withDatabases('leases', (open) => {
   it('repeats an acknowledgement until the database takes it, instead of delivering again', async () => {
     const db = await open()
     await put(db, oneShot({ order: 1 }))
-    const flaky = new Flaky(db, 'finish-effects', 3)
+    const flaky = new Tapped(db, 'finish-effects', awayFor(3))
     const keys: string[] = []
     const worker = standingWorker(new StandingClock(), {
       database: flaky,
@@ -186,7 +230,7 @@ withDatabases('leases', (open) => {
     await put(db, oneShot({ order: 1 }))
     const delivered = gate<string>()
     const worker = standingWorker(new StandingClock(), {
-      database: new Flaky(db, 'lease-effects', 3),
+      database: new Tapped(db, 'lease-effects', awayFor(3)),
       poll_ms: 1,
       deliverer: ({ topic }) => delivered.open(topic),
     })
@@ -201,6 +245,20 @@ withDatabases('leases', (open) => {
 })
 
 withPostgres('the connections of a worker', (open) => {
+  it('passes by a row that someone has locked', async () => {
+    const db = await open()
+    await put(db, oneShot({ order: 1 }), oneShot({ order: 2 }))
+    const transaction = await db.begin()
+    try {
+      await lockEffect(transaction, 0, (await outbox(db))[0]!.id)
+      const own = await open({ apart: true, max: 2, settings: { lock_timeout: '5s' } })
+      await standingWorker(new StandingClock(), { database: own, deliverer: () => undefined }).runOnce()
+    } finally {
+      await transaction.rollback()
+    }
+    expect(await states(db)).toEqual(['due', 'done'])
+  })
+
   it('case-56 slow receivers hold no connection: neither the front door nor the worker waits for one', async () => {
     const front = await open()
     const own = await open({ apart: true, max: 2, name: 'effects' })
@@ -231,16 +289,24 @@ withPostgres('the connections of a worker', (open) => {
   })
 })
 
-/** A database that fails one statement some times. */
-class Flaky implements Database {
+/** Fails the first so many times. */
+function awayFor(failures: number): () => void {
+  let left = failures
+  return () => {
+    if (left-- > 0) throw new Error('the database is away')
+  }
+}
+
+/** A database that does something before each run of one statement. */
+class Tapped implements Database {
   readonly #db: Database
   readonly #name: string
-  #failures: number
+  readonly #before: () => void
 
-  constructor(db: Database, name: string, failures: number) {
+  constructor(db: Database, name: string, before: () => void) {
     this.#db = db
     this.#name = name
-    this.#failures = failures
+    this.#before = before
   }
 
   get driver() {
@@ -258,7 +324,7 @@ class Flaky implements Database {
 
   async query<Row>(...given: Parameters<Database['query']>): Promise<Row[]> {
     const [statement] = given as [Statement]
-    if (statement.name === this.#name && this.#failures-- > 0) throw new Error('the database is away')
+    if (statement.name === this.#name) this.#before()
     return this.#db.query<Row>(...given)
   }
   begin(options?: Parameters<Database['begin']>[0]): Promise<Transaction> {
