@@ -2,6 +2,7 @@ import type { EntitlementState } from '../facts/entitlement.ts'
 import { Fault } from '../facts/fault.ts'
 import type { OrderTerms } from '../facts/order.ts'
 import type { Parameter, Transaction } from '../store/database.ts'
+import { lostRace } from '../store/driver-fault.ts'
 
 /** A right that changes in the transaction at hand. */
 export interface EntitlementChanged {
@@ -52,13 +53,14 @@ export const HOOK_LIMIT_MS = 1_000
 /** The hook took too long; its connection is destroyed, so that no late query of it can run on one that commits. */
 export class HookTimeout extends Error {}
 
-/** The hook opens a transaction of its own, whose savepoint must not mix with those of other orders. */
+/** The hook opens a transaction or makes a setting of its own, which must not mix with those of other orders. */
 export class NeedsToBeAlone extends Error {}
 
 /**
  * Runs a hook inside a savepoint of the transaction. Throws Fault `hook_failed` when the hook throws or when one of its
  * queries failed, even if the hook swallowed that; the savepoint is rolled back then and the transaction goes on.
- * Throws HookTimeout after `limit_ms`; the transaction is destroyed then.
+ * Throws HookTimeout after `limit_ms`; the transaction is destroyed then. Throws the server's error when a query of the
+ * hook lost a race (`lostRace`): that is nobody's fault, and the whole transaction is to be repeated.
  * @param alone false when the hooks of several orders run side by side on this savepoint
  */
 export async function runHook<T>(
@@ -88,6 +90,7 @@ export async function runHook<T>(
     }
     await facade.close()
     await opened
+    if (lostRace(facade.failure)) throw facade.failure
     await tx.query(ROLLBACK_TO)
     if (error instanceof NeedsToBeAlone) throw error
     throw new Fault(
@@ -109,6 +112,8 @@ const ROLLBACK_TO = { name: 'hook-rollback', text: 'rollback to savepoint paidon
 
 const BEGIN = /^(begin|start\s+transaction)\b/i
 const SAVEPOINT_OF_ITS_OWN = /^savepoint\b/i
+/** Settings hold for the whole transaction, so the next hook would run under them. */
+const SETTING = /^set\b|\bset_config\s*\(/i
 const COMMIT = /^(commit|end)\b/i
 const ROLLBACK = /^(rollback|abort)\b(?!\s+(work\s+|transaction\s+)?to\b)/i
 // A setting of the session outlives the transaction on a connection that others use after us; one of ours would be
@@ -184,8 +189,8 @@ class Facade implements HookTransaction {
   /** An ORM that opens, commits or rolls back "its" transaction does so with a savepoint of ours. */
   #asSavepoint(text: string): string {
     const statement = statementOf(text)
-    if (!this.#alone && (BEGIN.test(statement) || SAVEPOINT_OF_ITS_OWN.test(statement)))
-      throw new NeedsToBeAlone()
+    const own = [BEGIN, SAVEPOINT_OF_ITS_OWN, SETTING]
+    if (!this.#alone && own.some((pattern) => pattern.test(statement))) throw new NeedsToBeAlone()
     if (BEGIN.test(statement)) return `savepoint paidonce_inner_${++this.#depth}`
     if (this.#depth > 0 && COMMIT.test(statement)) return `release savepoint paidonce_inner_${this.#depth--}`
     if (this.#depth > 0 && ROLLBACK.test(statement)) {

@@ -154,6 +154,35 @@ withDatabases('the merchant’s hook', (open) => {
     expect(await notes(merchant)).toEqual(['A', 'B', 'second, committed'])
   })
 
+  it('P57 never runs under a setting that the hook of another order made', async () => {
+    const seen: [string, string][] = []
+    const merchant = await merchantWith(await open(), async (change, tx) => {
+      await tx.query(`set local app.order_reference = '${change.order}'`)
+      await tx.query('select 1')
+      const read = `select current_setting('app.order_reference') as reference`
+      const { rows } = await tx.query<{ reference: string }>(read)
+      seen.push([change.order, rows[0]!.reference])
+    })
+    await merchant.settle(pay(merchant, 'A'), pay(merchant, 'B'))
+    expect(seen.sort()).toEqual([
+      ['A', 'A'],
+      ['B', 'B'],
+    ])
+  })
+
+  it('P57 keeps its savepoints apart from those of other orders', async () => {
+    const merchant = await merchantWith(await open(), async (change, tx) => {
+      const note = (text: string) =>
+        tx.query('insert into orders values ($1, $2)', [change.tenant, `${change.order} ${text}`])
+      await note('before')
+      await tx.query('savepoint mine')
+      await note('inside')
+      await tx.query('rollback to savepoint mine')
+    })
+    expect(await merchant.outcomes(pay(merchant, 'A'), pay(merchant, 'B'))).toEqual(['settled', 'settled'])
+    expect(await notes(merchant)).toEqual(['A before', 'B before'])
+  })
+
   it('P57 that goes on after its time limit writes nothing any more', async () => {
     const late: unknown[] = []
     let goOn: () => void = () => undefined

@@ -1,5 +1,6 @@
 import { Fault } from '../facts/fault.ts'
 import type { Database } from '../store/database.ts'
+import { lostRace } from '../store/driver-fault.ts'
 import { readClock } from '../store/queries/read-clock.ts'
 import { deleteEventWitnesses } from '../store/queries/replace-witnesses.ts'
 import type { FactIds } from '../store/queries/take-fact-ids.ts'
@@ -248,6 +249,7 @@ async function findTerms(
         if (terms) adoptTerms(order, terms, intake)
       }
     } catch (error) {
+      if (lostRace(error)) throw error
       if (error instanceof HookTimeout) {
         throw new OrderHookTimeout(
           asked.map((order) => order.lock),
@@ -308,6 +310,7 @@ async function runTogether(
     context.onHook?.(null)
     return true
   } catch (error) {
+    if (lostRace(error)) throw error
     if (error instanceof HookTimeout) throw new HooksTimeout(error.message)
     return false
   }
@@ -325,6 +328,7 @@ async function runOneByOne(
       await runHook(work.tx, context.hook_limit_ms, (tx) => run(order, tx))
       context.onHook?.(null)
     } catch (error) {
+      if (lostRace(error)) throw error
       context.onHook?.(error)
       if (error instanceof HookTimeout) throw new OrderHookTimeout([order.lock], error.message)
       failed.set(order, describe(error))

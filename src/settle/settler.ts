@@ -1,5 +1,6 @@
 import { Fault } from '../facts/fault.ts'
-import { errorCode } from '../store/driver-fault.ts'
+import { errorCode, lostRace } from '../store/driver-fault.ts'
+import { clusters } from './cluster.ts'
 import { HookBreaker } from './hook-breaker.ts'
 import type { SettleItem, SettleOutcome } from './item.ts'
 import {
@@ -28,9 +29,10 @@ export interface SettlerOptions {
   readonly onBoundary?: SettleOptions['onBoundary']
 }
 
-const REPEATABLE = new Set(['40P01', '40001'])
 const LOCK_NOT_AVAILABLE = '55P03'
 const ATTEMPTS = 6
+/** Once a batch has waited for a lock, its parts only look for who else has to wait, milliseconds. */
+const SEARCH_LOCK_TIMEOUT_MS = 50
 
 /**
  * Settles batches whatever happens to some of their items: repeats what deadlocked, finds the item that breaks a batch
@@ -79,44 +81,70 @@ export class Settler {
     await this.#settlePart(
       bucket,
       items.map((item, place) => ({ item, place })),
+      this.#options.batch_lock_timeout_ms,
       end,
     )
   }
 
-  async #settlePart(bucket: number, part: Part, end: End): Promise<void> {
+  async #settlePart(bucket: number, part: Part, lock_timeout_ms: number, end: End): Promise<void> {
     try {
-      const lock_timeout_ms = this.#options.batch_lock_timeout_ms
       const outcomes = await this.#repeat(bucket, part, { lock_timeout_ms })
       for (const [index, { place }] of part.entries()) end(place, { outcome: outcomes[index]! })
     } catch (error) {
       const fault = systemFault(error)
       if (fault) for (const { place } of part) end(place, { fault })
-      else if (part.length > 1) await this.#split(bucket, part, end)
-      else if (errorCode(error) === LOCK_NOT_AVAILABLE) this.#takeLane(bucket, part, end)
+      else if (errorCode(error) === LOCK_NOT_AVAILABLE) await this.#searchLocked(bucket, part, end)
+      else if (part.length > 1) await this.#split(bucket, part, lock_timeout_ms, end)
       else await this.#keep(bucket, part, error, end)
     }
   }
 
-  async #split(bucket: number, part: Part, end: End): Promise<void> {
+  async #split(bucket: number, part: Part, lock_timeout_ms: number, end: End): Promise<void> {
     const middle = part.length >> 1
-    await this.#settlePart(bucket, part.slice(0, middle), end)
-    await this.#settlePart(bucket, part.slice(middle), end)
+    await this.#settlePart(bucket, part.slice(0, middle), lock_timeout_ms, end)
+    await this.#settlePart(bucket, part.slice(middle), lock_timeout_ms, end)
   }
 
-  /** The item waits for its lock apart from the others; the batcher goes on meanwhile. */
+  /** Items that wait for the same lock stay together, or a burst about one order would wait for it once per item. */
+  async #searchLocked(bucket: number, part: Part, end: End): Promise<void> {
+    const groups = clusters(part)
+    if (groups.length === 1) {
+      this.#takeLane(bucket, part, end)
+      return
+    }
+    const lock_timeout_ms = Math.min(SEARCH_LOCK_TIMEOUT_MS, this.#options.batch_lock_timeout_ms)
+    const middle = groups.length >> 1
+    await this.#settlePart(bucket, groups.slice(0, middle).flat(), lock_timeout_ms, end)
+    await this.#settlePart(bucket, groups.slice(middle).flat(), lock_timeout_ms, end)
+  }
+
+  /** The items wait for their lock apart from the others; the batcher goes on meanwhile. */
   #takeLane(bucket: number, part: Part, end: End): void {
-    const [{ place }] = part as [Part[number]]
     if (this.#waiting >= this.#options.lanes) {
-      void this.#keep(bucket, part, new Error('a lock is held elsewhere'), end)
+      void this.#keepEach(bucket, part, new Error('a lock is held elsewhere'), end)
       return
     }
     this.#waiting += 1
-    this.#repeat(bucket, part, { lock_timeout_ms: this.#options.lane_lock_timeout_ms })
-      .then(([outcome]) => end(place, { outcome: outcome! }))
-      .catch((error) => this.#keep(bucket, part, error, end))
-      .finally(() => {
-        this.#waiting -= 1
-      })
+    this.#waitInLane(bucket, part, end).finally(() => {
+      this.#waiting -= 1
+    })
+  }
+
+  async #waitInLane(bucket: number, part: Part, end: End): Promise<void> {
+    const lock_timeout_ms = this.#options.lane_lock_timeout_ms
+    try {
+      const outcomes = await this.#repeat(bucket, part, { lock_timeout_ms })
+      for (const [index, { place }] of part.entries()) end(place, { outcome: outcomes[index]! })
+    } catch (error) {
+      const locked = errorCode(error) === LOCK_NOT_AVAILABLE
+      if (part.length > 1 && !locked && !systemFault(error)) {
+        await this.#split(bucket, part, lock_timeout_ms, end)
+      } else await this.#keepEach(bucket, part, error, end)
+    }
+  }
+
+  async #keepEach(bucket: number, part: Part, error: unknown, end: End): Promise<void> {
+    for (const entry of part) await this.#keep(bucket, [entry], error, end)
   }
 
   /**
@@ -187,7 +215,7 @@ type Part = readonly { readonly item: SettleItem; readonly place: number }[]
 type End = (place: number, result: SettleResult) => void
 
 function isRepeatable(error: unknown): boolean {
-  if (REPEATABLE.has(errorCode(error) ?? '')) return true
+  if (lostRace(error)) return true
   return error instanceof Fault && (error.code === 'isolation_wrong' || error.code === 'commit_failed')
 }
 

@@ -6,6 +6,12 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
+/** True for a deadlock or a serialisation failure: the same transaction, repeated whole, may well succeed. */
+export function lostRace(error: unknown): boolean {
+  const code = errorCode(error)
+  return code === '40P01' || code === '40001'
+}
+
 const socketCode = /^E[A-Z_]{3,}$/
 /** Connection exceptions, shutdown and crash of the server, a standby that takes no writes, exhausted resources. */
 const unavailableState = /^(?:08...|57P0[1-5]|25006|53[124]00)$/
