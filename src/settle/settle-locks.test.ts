@@ -207,7 +207,7 @@ withPostgres('deadlocks', (open) => {
       await other.commit()
       expect(await settling).toEqual(['settled'])
     }
-    expect(begun).toBe(400)
+    expect(begun).toBeGreaterThanOrEqual(400)
     expect(await merchant.rights()).toHaveLength(200)
     expect(await merchant.count(`payments where tenant = $1 and captured_minor = 100`)).toBe(200)
     const [stock] = await merchant.rows<{ taken: number }>(
