@@ -11,6 +11,7 @@ import { KeptSweeper } from './receive/kept.ts'
 import { Orders } from './receive/orders.ts'
 import { type ReceiveObserver, type ReceiveRequest, Receiver } from './receive/receiver.ts'
 import { RefusalWatch } from './receive/refusal-watch.ts'
+import { SecretWatch } from './receive/secret-watch.ts'
 import { HOOK_LIMIT_MS } from './settle/hook.ts'
 import { Settler } from './settle/settler.ts'
 import { bucketOf } from './store/bucket.ts'
@@ -50,6 +51,7 @@ export class PaidOnce {
   readonly orders: Orders
   readonly receiver: Receiver
   readonly watch: RefusalWatch
+  readonly secrets: SecretWatch
   readonly #batcher: Batcher
   #announcing: NodeJS.Timeout | undefined
 
@@ -85,8 +87,14 @@ export class PaidOnce {
     this.watch = new RefusalWatch(database, this.endpoints, Date.now, {
       onError: (error) => this.#complain(error),
     })
+    this.secrets = new SecretWatch(database, this.endpoints, Date.now, {
+      onError: (error) => this.#complain(error),
+    })
     const watched: ReceiveObserver = {
-      ...observer,
+      verified: (endpoint, secret_label) => {
+        this.secrets.used(endpoint, secret_label)
+        observer.verified(endpoint, secret_label)
+      },
       refused: (endpoint, refusal) => {
         this.watch.refused(endpoint, refusal)
         observer.refused(endpoint, refusal)
@@ -188,6 +196,7 @@ export class PaidOnce {
     await this.#batcher.close()
     clearTimeout(this.#announcing)
     await this.watch.written()
+    await this.secrets.write().catch((error) => this.#complain(error))
     await this.database.close()
   }
 }
@@ -199,7 +208,7 @@ export interface RunningWork {
   stop(drain_ms?: number): Promise<void>
 }
 
-const SILENT: ReceiveObserver = { refused() {}, answered() {}, fault() {} }
+const SILENT: ReceiveObserver = { verified() {}, refused() {}, answered() {}, fault() {} }
 
 /**
  * Opens the database, brings its schema up to date and gives a PaidOnce that is ready to receive.

@@ -54,6 +54,16 @@ create table effects (
 ) with (fillfactor=80);
 CREATE INDEX effects_due ON effects USING btree (available_at, bucket) WHERE (state = 'due'::text);
 
+create table endpoint_secrets (
+  first_used_at timestamp with time zone not null,
+  last_used_at timestamp with time zone not null,
+  bucket smallint not null,
+  tenant text not null,
+  endpoint text not null,
+  secret_label text not null,
+  constraint endpoint_secrets_pkey PRIMARY KEY (endpoint, secret_label, tenant, bucket)
+);
+
 create table entitlements (
   order_id bigint not null,
   revision bigint not null,

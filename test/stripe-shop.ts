@@ -29,7 +29,8 @@ export function openShop(database: Database, { provider, options }: ShopOptions 
     },
     database,
     { mode: 'test', buckets: 1, epoch: 1n },
-    { refused() {}, answered() {}, fault() {} },
+    { verified() {},
+      refused() {}, answered() {}, fault() {} },
   )
   return {
     paidonce,

@@ -20,6 +20,7 @@ export interface ReceiverOptions {
 
 /** What the receiver tells whoever counts: one call per delivery. */
 export interface ReceiveObserver {
+  verified(endpoint: Endpoint, secret_label: string): void
   refused(endpoint: string, refusal: Refusal): void
   answered(
     endpoint: string,
@@ -67,6 +68,7 @@ export class Receiver {
     if (request.body.byteLength > this.body_max) return this.tooLarge(endpoint.name, request.body.byteLength)
     const verified = endpoint.provider.verify(request, began_ms)
     if (verified.refused) return this.refuse(endpoint.name, verified)
+    this.#observer.verified(endpoint, verified.secret_label)
     const item = translateDelivery(endpoint, request, verified, new Date(began_ms))
     const result = await this.#batcher.submit(endpoint.bucket, item)
     return this.#answer(endpoint.name, result, this.#now_ms() - began_ms)
