@@ -29,8 +29,7 @@ export function openShop(database: Database, { provider, options }: ShopOptions 
     },
     database,
     { mode: 'test', buckets: 1, epoch: 1n },
-    { verified() {},
-      refused() {}, answered() {}, fault() {} },
+    { verified() {}, refused() {}, answered() {}, fault() {} },
   )
   return {
     paidonce,
