@@ -25,20 +25,25 @@ export interface LeasedEffect {
 // An earlier row of the same subject and lane holds a row back. One exception: an older revision of the same item that
 // nobody is delivering right now, since it will be superseded. Rows without a place in the order (seq 0) hold nothing
 // back and are not held back. The look into `effects` sees the state before this statement, never its own updates.
-const LEASE: Statement = {
+//
+// The shape matters: as `not exists`, or without its fence (`offset 0`), a planner that knows little of a young table
+// looks through all due rows for each of them. As `is null` it expects next to no row to pass, and with an order that
+// the index `effects_due` does not give it has no choice: then it reads all due rows to take a few.
+export const LEASE: Statement = {
   name: 'lease-effects',
   text: `
     with due as materialized (
       select e.id, e.available_at, e.lease_token is not null as abandoned
       from effects e
       where e.state = 'due' and e.available_at <= $2 and e.bucket = $1
-        and (e.seq = 0 or e.subject_id = 0 or not exists (
-          select 1 from effects b
-          where b.subject_id = e.subject_id and b.bucket = $1 and b.lane = e.lane and b.state = 'due' and b.seq < e.seq
+        and (e.seq = 0 or e.subject_id = 0 or coalesce((
+          select false from (select * from effects where subject_id = e.subject_id and bucket = $1 offset 0) b
+          where b.lane = e.lane and b.state = 'due' and b.seq < e.seq
             and not (b.topic = e.topic and b.item = e.item and b.revision > 0 and b.revision < e.revision
               and (b.lease_token is null or b.available_at <= $2))
-        ))
-      order by e.available_at, e.id
+          limit 1
+        ), true))
+      order by e.available_at
       limit $5
       for no key update of e skip locked
     )
