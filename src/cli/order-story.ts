@@ -1,0 +1,66 @@
+import { Fault } from '../facts/fault.ts'
+import type { PaidOnce } from '../paidonce.ts'
+import { type ListedEffect, listEffectsOf } from '../store/queries/list-effects.ts'
+import { type ExceptionRow, listExceptionsOf } from '../store/queries/list-exceptions.ts'
+import { findOrdersByReference, type WholeOrderRow } from '../store/queries/list-orders.ts'
+import { type DisputeRow, listDisputes, listRefunds, type RefundRow } from '../store/queries/list-payments.ts'
+import { listTimeline, type TimelineFact, type TimelineWitness } from '../store/queries/list-timeline.ts'
+import { loadPayments, loadStandIns } from '../store/queries/load-payments.ts'
+import type { PaymentRow } from '../store/queries/payment-row.ts'
+import { type EntitlementRow, loadEntitlements } from '../store/queries/upsert-entitlements.ts'
+import { readSnapshot } from '../store/snapshot.ts'
+
+/** Everything that is known of one order, read at one moment. */
+export interface OrderStory {
+  readonly order: WholeOrderRow
+  readonly entitlements: readonly EntitlementRow[]
+  readonly payments: readonly PaymentRow[]
+  readonly stand_ins: readonly PaymentRow[]
+  readonly refunds: readonly RefundRow[]
+  readonly disputes: readonly DisputeRow[]
+  readonly exceptions: readonly ExceptionRow[]
+  readonly effects: readonly ListedEffect[]
+  readonly facts: readonly (TimelineFact & {
+    readonly about: string
+    readonly witnesses: readonly TimelineWitness[]
+  })[]
+}
+
+/** Throws Fault `not_found` for a reference that nothing speaks of. */
+export function showOrder(
+  paidonce: PaidOnce,
+  reference: string,
+  tenant = paidonce.tenant,
+): Promise<OrderStory> {
+  const bucket = paidonce.bucketOf(tenant)
+  return readSnapshot(paidonce.database, async (db) => {
+    const [order] = await findOrdersByReference(db, bucket, [{ tenant, reference }])
+    if (!order) {
+      throw new Fault(
+        'not_found',
+        `Nothing is known of order ${reference}. Nobody registered it and no payment names it; see \`paidonce orders list\`.`,
+      )
+    }
+    const ids = [...order.payment_ids]
+    const [payments, stand_ins] = await Promise.all([
+      ids.length > 0 ? loadPayments(db, bucket, ids) : [],
+      ids.length > 0 ? loadStandIns(db, bucket, ids) : [],
+    ])
+    const subjects = [order.id, ...[...payments, ...stand_ins].map((payment) => payment.id)]
+    const [entitlements, refunds, disputes, exceptions, effects, timeline] = await Promise.all([
+      loadEntitlements(db, bucket, [order.id]),
+      listRefunds(db, bucket, ids),
+      listDisputes(db, bucket, ids),
+      listExceptionsOf(db, bucket, subjects),
+      listEffectsOf(db, bucket, subjects),
+      listTimeline(db, bucket, subjects),
+    ])
+    const names = new Map([...payments, ...stand_ins].map((row) => [row.id, row.provider_payment_id]))
+    const facts = timeline.facts.map((fact) => ({
+      ...fact,
+      about: names.get(fact.subject_id) ?? `order ${reference}`,
+      witnesses: timeline.witnesses.filter((witness) => witness.fact_id === fact.id),
+    }))
+    return { order, entitlements, payments, stand_ins, refunds, disputes, exceptions, effects, facts }
+  })
+}

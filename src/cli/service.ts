@@ -1,0 +1,97 @@
+import type { Deliverer } from '../effects/outcome.ts'
+import { EffectsWorker } from '../effects/worker.ts'
+import { delivererOf } from '../outgoing.ts'
+import { openDatabase, type PaidOnce } from '../paidonce.ts'
+import { KeptSweeper } from '../receive/kept.ts'
+import { type RunningServer, type ServeOptions, serve } from '../server/index.ts'
+import type { Database } from '../store/database.ts'
+
+export interface ServiceOptions {
+  /** Receive deliveries; left out: work only. */
+  readonly http?: ServeOptions | undefined
+  /** Deliver effects. */
+  readonly deliver: boolean
+  /** Settle what was kept. */
+  readonly sweep: boolean
+  /** Delivers effects instead of what is configured. */
+  readonly deliverer?: Deliverer | undefined
+  /** Hears what went wrong and was handled. */
+  readonly onError: (error: unknown) => void
+  /** Gets a line per effect where no delivery is configured. */
+  readonly writeLine: (line: string) => unknown
+}
+
+/** What runs on an installation. */
+export interface Service {
+  readonly http: RunningServer | null
+  readonly worker: EffectsWorker | null
+  readonly sweeper: KeptSweeper | null
+  /** Takes nothing more in, ends what is under way. The PaidOnce stays open. */
+  stop(): Promise<void>
+}
+
+/** Starts the receiver, the effects worker and the sweeper on an open PaidOnce. */
+export async function startService(paidonce: PaidOnce, options: ServiceOptions): Promise<Service> {
+  const apart = options.deliver ? await ownDatabase(paidonce) : null
+  const worker = options.deliver ? await startWorker(paidonce, apart ?? paidonce.database, options) : null
+  const sweeper = options.sweep ? startSweeper(paidonce, options) : null
+  const http = options.http ? await serve(paidonce, options.http) : null
+  return {
+    http,
+    worker,
+    sweeper,
+    stop: async () => {
+      await http?.close()
+      await Promise.all([worker?.stop(), sweeper?.stop()])
+      await apart?.close()
+    },
+  }
+}
+
+/** On a server a pool apart, so that slow receivers never take connections from the front door. */
+async function ownDatabase({ database, options }: PaidOnce): Promise<Database | null> {
+  if (database.driver === 'pglite') return null
+  return openDatabase({ ...options, limits: { ...options.limits, pool_max: 4 } }, {})
+}
+
+async function startWorker(
+  paidonce: PaidOnce,
+  database: Database,
+  options: ServiceOptions,
+): Promise<EffectsWorker> {
+  const worker = workerOf(paidonce, database, options)
+  await worker.start()
+  return worker
+}
+
+type WorkOptions = Pick<ServiceOptions, 'deliverer' | 'onError' | 'writeLine'>
+
+function workerOf(
+  { options, installation }: PaidOnce,
+  database: Database,
+  { deliverer, onError, writeLine }: WorkOptions,
+): EffectsWorker {
+  return new EffectsWorker({
+    database,
+    deliverer: deliverer ?? delivererOf(options.effects, writeLine),
+    buckets: Array.from({ length: installation.buckets }, (_, bucket) => bucket),
+    onError: (error) => onError(error),
+  })
+}
+
+/** Settles what was kept and delivers what is due, until nothing more can be done now. */
+export async function workOnce(paidonce: PaidOnce, options: WorkOptions): Promise<void> {
+  const { settler, endpoints, installation, database } = paidonce
+  const sweeper = new KeptSweeper(settler, endpoints, installation.buckets, Date.now, options)
+  await sweeper.runOnce()
+  const worker = workerOf(paidonce, database, options)
+  await worker.runOnce()
+  await worker.stop()
+}
+
+function startSweeper(paidonce: PaidOnce, { onError }: ServiceOptions): KeptSweeper {
+  const { settler, endpoints, installation } = paidonce
+  const sweeper = new KeptSweeper(settler, endpoints, installation.buckets, Date.now, { onError })
+  sweeper.start()
+  return sweeper
+}
