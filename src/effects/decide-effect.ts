@@ -40,7 +40,8 @@ export async function retryEffect(db: Database, decision: EffectDecision): Promi
       note: note('Retried', decision),
     })
   })
-  await notifyEffects(db)
+  // Only a hint: the decision stands, and a worker finds it by itself.
+  await notifyEffects(db).catch(() => undefined)
 }
 
 /**

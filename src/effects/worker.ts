@@ -32,7 +32,7 @@ export interface EffectsWorkerOptions {
   readonly lease_ms?: number
   /** How often to look without being told, milliseconds. Default 1,000. */
   readonly poll_ms?: number
-  /** Attempts before an effect is dead and a person is told. Default 12, about seven hours. */
+  /** Attempts before an effect is dead and a person is told. Default 24, about eleven hours. */
   readonly attempts_max?: number
   /** How long one attempt may take, milliseconds; then it is told to stop and counts as failed. Default 60,000. */
   readonly attempt_limit_ms?: number
@@ -54,7 +54,7 @@ function withDefaults(options: EffectsWorkerOptions): Settings {
     batch: options.batch ?? 20,
     lease_ms: options.lease_ms ?? 30_000,
     poll_ms: options.poll_ms ?? 1_000,
-    attempts_max: options.attempts_max ?? 12,
+    attempts_max: options.attempts_max ?? 24,
     attempt_limit_ms: options.attempt_limit_ms ?? 60_000,
     backoff: options.backoff ?? BACKOFF_DEFAULTS,
     onError: options.onError ?? (() => undefined),
