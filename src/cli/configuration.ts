@@ -9,7 +9,8 @@ import type { CommonOptions } from './command.ts'
 import { readDemoMarker } from './demo-marker.ts'
 
 const NAMES = ['paidonce.config.ts', 'paidonce.config.js', 'paidonce.config.mjs']
-const DIRECTORY = '.paidonce'
+/** Where the embedded database lives unless somebody says otherwise. */
+export const DIRECTORY = '.paidonce'
 
 /** Where the options of a command come from. */
 export interface Configuration {

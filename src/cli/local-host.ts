@@ -6,7 +6,7 @@ import { createPaidOnce, openDatabase, type PaidOnce } from '../paidonce.ts'
 import { readInstallation } from '../store/installation.ts'
 import { runThere } from './channel-client.ts'
 import type { CommonOptions, ExitStatus, Host, OpenOptions } from './command.ts'
-import { type Configuration, findConfiguration } from './configuration.ts'
+import { type Configuration, DIRECTORY, findConfiguration } from './configuration.ts'
 import type { Output } from './output.ts'
 
 /** The command ran in the process that owns the directory, and ended so. */
@@ -53,7 +53,7 @@ export class LocalHost implements Host {
       return paidonce
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== 'directory_in_use' || own) throw error
-      const directory = directoryOf(configuration.options)
+      const { directory = DIRECTORY } = configuration.options
       const status = await runThere(directory, this.#options.args, this.out)
       if (status === null) throw error
       throw new RanElsewhere(status)
@@ -70,21 +70,26 @@ export class LocalHost implements Host {
     for (const paidonce of this.#open.splice(0)) await paidonce.close()
   }
 
+  /** Steps of opening are news where something may be made or changed, and noise before every answer. */
+  #log(tells_steps: boolean): NonNullable<PaidOnceOptions['log']> {
+    return (level, message) => {
+      if (level !== 'info' || tells_steps) this.out.note(`${message}\n`)
+    }
+  }
+
   async #find(common: CommonOptions): Promise<Configuration> {
     const { cwd, env } = this.#options
     const configuration = await findConfiguration(common, cwd, env)
-    const directory = configuration.options.directory
-    const options = {
-      ...configuration.options,
-      ...(directory === undefined ? {} : { directory: resolve(cwd, directory) }),
-      log: configuration.options.log ?? ((_level: string, message: string) => this.out.note(`${message}\n`)),
-    }
+    const { directory = DIRECTORY } = configuration.options
+    const options = { ...configuration.options, directory: resolve(cwd, directory) }
     return { ...configuration, options }
   }
 
-  async #openHere({ options, from }: Configuration, migrate: boolean): Promise<PaidOnce> {
+  async #openHere({ options: found, from }: Configuration, migrate: boolean): Promise<PaidOnce> {
+    const options = { ...found, log: found.log ?? this.#log(migrate) }
+    checkOptions({ ...options, mode: options.mode ?? 'test' })
     if (options.database === undefined) {
-      const directory = directoryOf(options)
+      const { directory = DIRECTORY } = options
       if (!migrate && !existsSync(join(directory, 'data'))) {
         throw new Fault(
           'not_found',
@@ -97,15 +102,9 @@ export class LocalHost implements Host {
   }
 }
 
-function directoryOf(options: Pick<PaidOnceOptions, 'directory'>): string {
-  return resolve(options.directory ?? '.paidonce')
-}
-
 /** Without a configuration the database says which mode it belongs to. */
 async function storedMode(options: Configuration['options'], from: string): Promise<PaidOnceOptions['mode']> {
-  const asked = { ...options, mode: 'test' as const }
-  checkOptions(asked)
-  const database = await openDatabase(asked, {})
+  const database = await openDatabase({ ...options, mode: 'test' }, {})
   try {
     const installation = await readInstallation(database)
     if (installation) return installation.mode

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type Register, wholeNumber } from '../command.ts'
+import { DIRECTORY } from '../configuration.ts'
 import { runDemo } from '../demo/demo.ts'
 import { makeRoom } from '../demo/place.ts'
 import { MUST_BE_ZERO } from '../demo/review.ts'
@@ -30,7 +31,7 @@ export const registerDemo: Register = (program, act) => {
   act<DemoFlags>(command, async (context, flags) => {
     const { once = false, orders, seed, json = false } = flags
     const place = await makeRoom(
-      resolve(flags.directory ?? '.paidonce'),
+      resolve(flags.directory ?? DIRECTORY),
       flags.database ?? null,
       flags.schema ?? 'paidonce',
       new Date(context.now_ms()),

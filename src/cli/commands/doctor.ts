@@ -61,7 +61,7 @@ function endpoints(options: PaidOnceOptions): Finding[] {
   return names.flatMap(([name, given]) => {
     const { provider } = endpointOptions(given)
     const check = `endpoint ${name}`
-    const secrets = provider.secrets.map(({ label, fingerprint }) => `${label} (${fingerprint})`).join(', ')
+    const secrets = provider.secrets.map(nameOf).join(', ')
     const { redelivers, redelivers_for_hours } = provider.capabilities
     const again =
       redelivers_for_hours === null ? 'delivers again' : `delivers again for ${redelivers_for_hours} hours`
@@ -80,6 +80,11 @@ function endpoints(options: PaidOnceOptions): Finding[] {
           ),
     ]
   })
+}
+
+/** A secret without a name of its own is called by its fingerprint. */
+function nameOf({ label, fingerprint }: { label: string; fingerprint: string }): string {
+  return label === fingerprint ? fingerprint : `${label} (${fingerprint})`
 }
 
 async function database(context: CommandContext, { database, installation }: PaidOnce): Promise<Finding[]> {

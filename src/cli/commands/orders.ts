@@ -29,7 +29,7 @@ export const registerOrders: Register = (program, act) => {
     .description('register an order; doing it again with the same terms changes nothing')
     .requiredOption('--amount <amount>', 'what the buyer is asked for, in major units: 19.99')
     .requiredOption('--currency <code>', 'ISO 4217 code: EUR')
-    .requiredOption('--item <item[=quantity]...>', 'what they get: licence:pro, or seat=5')
+    .requiredOption('--item <items...>', 'what they get: licence:pro, or seat=5 for five of them')
     .option('--expires <time>', 'money that moves later does not fulfil it by itself; ISO 8601')
     .option('--account <name>', 'only money of this provider account fulfils it')
     .option('--tenant <name>', 'whose order it is')

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { PaidOnce } from '../../paidonce.ts'
 import { type Channel, openChannel } from '../channel-server.ts'
 import { type CommandContext, type Register, wholeNumber } from '../command.ts'
+import { DIRECTORY } from '../configuration.ts'
 import { startService } from '../service.ts'
 
 interface ServeFlags {
@@ -48,7 +49,7 @@ export async function openChannelOf(
   paidonce: PaidOnce,
 ): Promise<Channel | null> {
   if (paidonce.database.driver !== 'pglite') return null
-  const directory = resolve(paidonce.options.directory ?? '.paidonce')
+  const directory = resolve(paidonce.options.directory ?? DIRECTORY)
   return openChannel({ directory, paidonce, now_ms, run })
 }
 

@@ -1,0 +1,175 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { embeddedDatabase, ownDirectory, paidonce } from '../../../test/cli.ts'
+import { withPostgres } from '../../../test/database.ts'
+import { administer } from '../../../test/postgres.ts'
+import { badDay } from './bad-day.ts'
+import { Dice } from './dice.ts'
+import type { Receipt } from './receiver.ts'
+import { type DemoReview, grantedTwiceAtReceiver, MUST_BE_ZERO, underDifferentKeys } from './review.ts'
+
+describe('the bad day', () => {
+  it('is the same for the same seed, and another for another', () => {
+    const text = (seed: number) =>
+      JSON.stringify(badDay(60, seed, 'x').steps, (_, value) =>
+        typeof value === 'bigint' ? `${value}` : value,
+      )
+    expect(text(7)).toBe(text(7))
+    expect(text(7)).not.toBe(text(8))
+  })
+
+  it('holds every kind of trouble, however short it is', () => {
+    const { trouble, steps } = badDay(14, 1, 'x')
+    expect(Object.keys(trouble)).toHaveLength(14)
+    const spoilt = new Set(steps.flatMap((step) => (step.kind === 'deliver' ? [step.spoilt] : [])))
+    expect(spoilt.size).toBe(5)
+  })
+
+  it('throws fair dice', () => {
+    const dice = new Dice(3)
+    const thrown = Array.from({ length: 10_000 }, () => dice.whole(1, 6))
+    expect([Math.min(...thrown), Math.max(...thrown)]).toEqual([1, 6])
+    expect(thrown.reduce((sum, value) => sum + value, 0) / 10_000).toBeCloseTo(3.5, 1)
+  })
+})
+
+describe('what the receiver’s ledger shows', () => {
+  const receipt = (key: string, more: Partial<Receipt> = {}): Receipt => ({
+    key,
+    topic: 'entitlement.changed',
+    order: 'A',
+    subject: 'order A',
+    item: 'book',
+    cause: 'revision-1',
+    revision: 1,
+    state: 'granted',
+    times: 1,
+    ...more,
+  })
+
+  it('finds one effect under two keys', () => {
+    expect(underDifferentKeys([receipt('1'), receipt('2')])).toBe(1)
+    expect(underDifferentKeys([receipt('1'), receipt('2', { revision: 2 })])).toBe(0)
+    const once = { topic: 'receipt.due', item: '-', revision: 0, cause: 'order' }
+    expect(underDifferentKeys([receipt('1', once), receipt('2', once)])).toBe(1)
+  })
+
+  it('finds a right that was given twice', () => {
+    const second = receipt('2', { revision: 2 })
+    expect(grantedTwiceAtReceiver([second, receipt('1')])).toBe(1)
+    const taken = receipt('2', { revision: 2, state: 'revoked' })
+    expect(grantedTwiceAtReceiver([receipt('1'), taken, receipt('3', { revision: 3 })])).toBe(0)
+  })
+})
+
+function expectWell(review: DemoReview): void {
+  expect(review).toMatchObject(Object.fromEntries(MUST_BE_ZERO.map((name) => [name, 0])))
+  expect(review.workers_killed).toBeGreaterThan(0)
+  expect(review.effects_received_again).toBeGreaterThan(0)
+  expect(review.duplicates).toBeGreaterThan(0)
+  expect(review.forged_refused).toBeGreaterThan(0)
+  expect(review.granted).toBeGreaterThan(0)
+}
+
+describe('the demo on the embedded database', () => {
+  const place = ownDirectory()
+  afterAll(() => place.remove())
+  const directory = join(place.path, '.paidonce')
+
+  it('P28 ends well, and commands find what it wrote; a second one replaces it', async () => {
+    const demo = ['demo', '--once', '--json', '--seed', '7', '--directory', directory]
+    const first = await paidonce([...demo, '--orders', '40'])
+    expect([first.status, first.notes]).toEqual([0, ''])
+    expectWell(first.json())
+    expect(first.json().orders).toBe(40)
+    const audit = await paidonce(['audit', '--json'], { cwd: place.path })
+    expect(audit.status).toBe(0)
+    expect(audit.json()).toMatchObject({ checked: { orders: 40 } })
+    const replay = await paidonce(['replay', '--all', '--json'], { cwd: place.path })
+    expect(replay.json()).toMatchObject({ refused: 0, kept: 0 })
+    expect((await paidonce(['audit'], { cwd: place.path })).status).toBe(0)
+
+    const second = await paidonce([...demo, '--orders', '14'])
+    expect(second.json().orders).toBe(14)
+  })
+
+  it('does not touch a database that no demo made', async () => {
+    const other = ownDirectory()
+    const theirs = join(other.path, '.paidonce')
+    await embeddedDatabase(theirs)
+    const { status, notes } = await paidonce(['demo', '--once', '--directory', theirs])
+    expect({ status, notes }).toEqual({
+      status: 1,
+      notes: expect.stringMatching(/^config_invalid: .*does not touch it/),
+    })
+    expect(existsSync(join(theirs, 'data'))).toBe(true)
+    expect(existsSync(join(theirs, 'demo.json'))).toBe(false)
+    other.remove()
+  })
+})
+
+withPostgres('the demo', (_open, url) => {
+  const place = ownDirectory()
+  afterAll(() => place.remove())
+  const demo = (...more: string[]) =>
+    paidonce([
+      'demo',
+      '--once',
+      '--json',
+      '--directory',
+      join(place.path, '.paidonce'),
+      '--database',
+      url(),
+      ...more,
+    ])
+
+  it('refuses a schema that no demo made, then ends well in one of its own, with a worker process killed', async () => {
+    await _open()
+    const refused = await demo()
+    expect(refused).toMatchObject({
+      status: 1,
+      notes: expect.stringMatching(/^config_invalid: The schema paidonce .*not made by a demo/),
+    })
+    const ran = await demo('--schema', 'paidonce_demo', '--orders', '60', '--seed', '7')
+    expect([ran.status, ran.notes]).toEqual([0, ''])
+    expectWell(ran.json())
+    const audit = () => paidonce(['audit', '--json'], { cwd: place.path })
+    expect((await audit()).status).toBe(0)
+    await administer(
+      url(),
+      `update paidonce_demo.entitlements set state = 'revoked' where (order_id, item) in
+        (select order_id, item from paidonce_demo.entitlements where state = 'granted' limit 1)`,
+    )
+    const found = await audit()
+    expect(found.status).toBe(1)
+    expect(found.json<{ differences: unknown[] }>().differences).toEqual([
+      {
+        table: 'entitlements',
+        row: expect.stringMatching(/^D-shop-\d+ /),
+        column: 'state',
+        stored: 'revoked',
+        derived: 'granted',
+      },
+    ])
+  })
+
+  it('replaces what an earlier demo left in its schema, and keeps the marker to itself', async () => {
+    expect((await demo('--schema', 'paidonce_demo', '--orders', '14')).json()).toMatchObject({ orders: 14 })
+    const marker = join(place.path, '.paidonce', 'demo.json')
+    expect(JSON.parse(readFileSync(marker, 'utf8'))).toMatchObject({ schema: 'paidonce_demo' })
+  })
+
+  it('leaves the way to a database of the user’s own as it was', async () => {
+    const other = ownDirectory()
+    const theirs = join(other.path, '.paidonce')
+    await mkdir(join(theirs, 'data'), { recursive: true })
+    writeFileSync(join(theirs, 'data', 'PG_VERSION'), '18')
+    const args = ['demo', '--once', '--json', '--directory', theirs, '--database', url()]
+    const ran = await paidonce([...args, '--schema', 'paidonce_demo', '--orders', '14'])
+    expect(ran.status).toBe(0)
+    expect(existsSync(join(theirs, 'demo.json'))).toBe(false)
+    other.remove()
+  })
+})
