@@ -22,7 +22,7 @@ import { openPglite } from './store/pglite.ts'
 import { openPostgres } from './store/postgres.ts'
 import { notifyEffects } from './store/queries/notify-effects.ts'
 import { readClock } from './store/queries/read-clock.ts'
-import { FactIds } from './store/queries/take-fact-ids.ts'
+import { newIds } from './store/queries/take-ids.ts'
 
 /**
  * Session settings of settling connections. Every settling statement is an insert or a look-up by key, so each has one
@@ -59,8 +59,9 @@ export class PaidOnce {
     options: PaidOnceOptions,
     database: Database,
     installation: Installation,
-    observer: ReceiveObserver,
+    heard: Partial<ReceiveObserver>,
   ) {
+    const observer: ReceiveObserver = { ...SILENT, ...heard }
     this.options = options
     this.database = database
     this.installation = installation
@@ -68,7 +69,7 @@ export class PaidOnce {
     const context = {
       database,
       epoch: installation.epoch,
-      fact_ids: new FactIds(),
+      ids: newIds(),
       topics: topicsOf(options.effects),
       onCommitted: () => this.#announce(),
       onEntitlement: options.onEntitlement ?? null,
@@ -216,7 +217,7 @@ const SILENT: ReceiveObserver = { verified() {}, refused() {}, answered() {}, fa
  */
 export async function createPaidOnce(
   options: PaidOnceOptions,
-  observer: ReceiveObserver = SILENT,
+  observer: Partial<ReceiveObserver> = {},
 ): Promise<PaidOnce> {
   checkOptions(options)
   const database = await openDatabase(options)

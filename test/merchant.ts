@@ -8,7 +8,7 @@ import { type SettleResult, Settler, type SettlerOptions } from '../src/settle/s
 import type { Database } from '../src/store/database.ts'
 import type { EventRow } from '../src/store/queries/insert-events.ts'
 import { leaseUnsettled } from '../src/store/queries/mark-unsettled.ts'
-import { FactIds } from '../src/store/queries/take-fact-ids.ts'
+import { newIds } from '../src/store/queries/take-ids.ts'
 import type { Message, Outcome } from './history/history.ts'
 import { readOutcome } from './merchant-books.ts'
 
@@ -32,7 +32,7 @@ export class Merchant {
     this.context = {
       database,
       epoch: 1n,
-      fact_ids: new FactIds(),
+      ids: newIds(),
       topics: new Set(['receipt.due', 'exception.opened']),
       onEntitlement,
       findOrders,

@@ -1,4 +1,6 @@
-create sequence fact_id_blocks as bigint;
+create sequence event_ids as bigint;
+
+create sequence fact_ids as bigint;
 
 create sequence subject_ids as bigint;
 
@@ -99,7 +101,7 @@ create table event_versions (
 );
 
 create table events (
-  id bigint not null generated always as identity,
+  id bigint not null default nextval('event_ids'::regclass),
   received_at timestamp with time zone not null,
   occurred_at timestamp with time zone,
   adapter_version integer not null,
@@ -160,7 +162,7 @@ create table exceptions (
 CREATE INDEX exceptions_open ON exceptions USING btree (opened_at, bucket) WHERE (state = 'open'::text);
 
 create table facts (
-  id bigint not null,
+  id bigint not null default nextval('fact_ids'::regclass),
   subject_id bigint not null,
   recorded_at timestamp with time zone not null,
   bucket smallint not null,

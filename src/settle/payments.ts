@@ -80,17 +80,18 @@ export async function settlePayments(work: Work, drafts: PaymentDrafts, intake: 
     draft.complete = alone
     draft.state = alone ? derivePayment(draft.statements.facts()) : NOTHING_KNOWN
   }
+  const ids = await work.ids.subjects.take(work.tx, sorted.length)
   const inserted = await insertPayments(
     work.tx,
     work.bucket,
     work.as_of,
-    sorted.map((draft) => write(draft)),
+    sorted.map((draft, place) => ({ ...write(draft), id: ids[place]! })),
   )
   const standing: PaymentDraft[] = []
   const facts = new Map<PaymentDraft, Fact[]>()
-  for (const draft of sorted) {
-    const id = inserted.get(draft.lock)
-    if (id === undefined) {
+  for (const [place, draft] of sorted.entries()) {
+    const id = ids[place]!
+    if (!inserted.has(id)) {
       draft.complete = false
       draft.state = null
       standing.push(draft)

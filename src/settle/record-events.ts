@@ -4,6 +4,7 @@ import { insertEventCopies } from '../store/queries/insert-event-copies.ts'
 import { insertEventVersion } from '../store/queries/insert-event-version.ts'
 import { type EventRow, eventLock, insertEvents } from '../store/queries/insert-events.ts'
 import type { WitnessSource } from '../store/queries/insert-facts.ts'
+import type { IdBlocks } from '../store/queries/take-ids.ts'
 import type { SettleItem } from './item.ts'
 
 /** What the event lock says about one item. */
@@ -27,44 +28,63 @@ interface Copy {
  */
 export async function recordEvents(
   tx: Transaction,
+  ids: IdBlocks,
   bucket: number,
   items: readonly SettleItem[],
 ): Promise<Recorded[]> {
-  const first = new Map<string, SettleItem>()
-  for (const item of items) {
-    if (!item.event) continue
-    const lock = eventLock(item.event)
-    if (!first.has(lock)) first.set(lock, item)
+  const offered = new Map<string, Offered>()
+  const locks = items.map(({ event }) => (event ? eventLock(event) : ''))
+  for (const [place, { event }] of items.entries()) {
+    if (event && !offered.has(locks[place]!)) offered.set(locks[place]!, { place, event, id: 0n })
   }
-  const offered = [...first].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item.event!)
-  const inserted = offered.length > 0 ? await insertEvents(tx, bucket, offered) : new Map<string, bigint>()
-
-  const repeats = items.filter(
-    ({ event }) => event && !(inserted.has(eventLock(event)) && first.get(eventLock(event))!.event === event),
-  )
-  const known = repeats.length > 0 ? await findEvents(tx, bucket, unique(repeats)) : new Map()
+  const inserted = await insertOffered(tx, ids, bucket, offered)
+  const isFresh = (place: number) => {
+    const offer = offered.get(locks[place]!)
+    return offer?.place === place && inserted.has(offer.id)
+  }
+  const repeats = new Map<string, EventRow>()
+  for (const [place, { event }] of items.entries())
+    if (event && !isFresh(place)) repeats.set(locks[place]!, event)
+  const known = repeats.size > 0 ? await findEvents(tx, bucket, [...repeats.values()]) : new Map()
   const copies = new Map<bigint, Copy>()
   const recorded: Recorded[] = []
-  for (const item of items) {
-    if (!item.event) {
-      recorded.push({ item, source: item.source, content_changed: false })
-      continue
-    }
-    const lock = eventLock(item.event)
-    const id = inserted.get(lock)
-    if (id !== undefined && first.get(lock) === item) {
+  for (const [place, item] of items.entries()) {
+    if (!item.event) recorded.push({ item, source: item.source, content_changed: false })
+    else if (isFresh(place)) {
+      const { id } = offered.get(locks[place]!)!
       recorded.push({ item, source: { kind: 'event', id, version: 1 }, content_changed: false })
-      continue
-    }
-    recorded.push(await recordRepeat(tx, bucket, item, item.event, known.get(lock)!, copies))
+    } else recorded.push(await recordRepeat(tx, bucket, item, item.event, known.get(locks[place]!)!, copies))
   }
-  if (copies.size > 0)
-    await insertEventCopies(
-      tx,
-      bucket,
-      [...copies.values()].sort((a, b) => (a.event_id < b.event_id ? -1 : 1)),
-    )
+  if (copies.size > 0) {
+    const inOrder = [...copies.values()].sort((a, b) => (a.event_id < b.event_id ? -1 : 1))
+    await insertEventCopies(tx, bucket, inOrder)
+  }
   return recorded
+}
+
+/** The first item of the batch that brings this event. */
+interface Offered {
+  readonly place: number
+  readonly event: EventRow
+  id: bigint
+}
+
+/** Offers each event once, in key order, under an id of its own; gives the ids of those that were new. */
+async function insertOffered(
+  tx: Transaction,
+  ids: IdBlocks,
+  bucket: number,
+  offered: Map<string, Offered>,
+): Promise<ReadonlySet<bigint>> {
+  if (offered.size === 0) return new Set()
+  const inOrder = [...offered].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, offer]) => offer)
+  const taken = await ids.take(tx, inOrder.length)
+  for (const [index, offer] of inOrder.entries()) offer.id = taken[index]!
+  return insertEvents(
+    tx,
+    bucket,
+    inOrder.map(({ id, event }) => ({ id, event })),
+  )
 }
 
 async function recordRepeat(
@@ -83,8 +103,4 @@ async function recordRepeat(
   if (copy) copy.copies += 1
   else copies.set(known.id, { event_id: known.id, received_at: event.received_at, copies: 1 })
   return { item, source: null, content_changed: false }
-}
-
-function unique(items: readonly SettleItem[]): EventRow[] {
-  return [...new Map(items.map((item) => [eventLock(item.event!), item.event!])).values()]
 }

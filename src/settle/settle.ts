@@ -3,7 +3,7 @@ import type { Database } from '../store/database.ts'
 import { lostRace } from '../store/driver-fault.ts'
 import { readClock } from '../store/queries/read-clock.ts'
 import { deleteEventWitnesses } from '../store/queries/replace-witnesses.ts'
-import type { FactIds } from '../store/queries/take-fact-ids.ts'
+import type { Ids } from '../store/queries/take-ids.ts'
 import { useSearchPath } from '../store/queries/use-search-path.ts'
 import { asChange } from './change.ts'
 import { type Gathered, gather } from './gather.ts'
@@ -29,7 +29,7 @@ import { type Kept, writeAll } from './write.ts'
 export interface SettleContext {
   readonly database: Database
   readonly epoch: bigint
-  readonly fact_ids: FactIds
+  readonly ids: Ids
   /** One-shot topics that somebody is told of. */
   readonly topics: ReadonlySet<string>
   readonly onEntitlement: OnEntitlement | null
@@ -115,14 +115,17 @@ async function attempt(
   const reached = async (boundary: Boundary) => options.onBoundary?.(boundary)
   try {
     await reached('begun')
-    const [as_of, recorded] = await Promise.all([readClock(tx), recordEvents(tx, bucket, items)])
+    const [as_of, recorded] = await Promise.all([
+      readClock(tx),
+      recordEvents(tx, context.ids.events, bucket, items),
+    ])
     await reached('recorded')
     const work: Work = {
       tx,
       bucket,
       as_of,
       epoch: context.epoch,
-      fact_ids: context.fact_ids,
+      ids: context.ids,
       topics: context.topics,
       with_dormant,
     }

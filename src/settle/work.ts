@@ -1,6 +1,6 @@
 import { Fault } from '../facts/fault.ts'
 import type { Transaction } from '../store/database.ts'
-import type { FactIds } from '../store/queries/take-fact-ids.ts'
+import type { Ids } from '../store/queries/take-ids.ts'
 
 /** The one transaction that a batch is settled in. */
 export interface Work {
@@ -9,7 +9,7 @@ export interface Work {
   /** The database's clock when the transaction began. */
   readonly as_of: Date
   readonly epoch: bigint
-  readonly fact_ids: FactIds
+  readonly ids: Ids
   /** One-shot topics that somebody is told of; the others leave no row. Level effects always do. */
   readonly topics: ReadonlySet<string>
   /** Also read facts that lost their last witness to a replay; asked for when the store shows that there are some. */

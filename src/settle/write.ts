@@ -99,7 +99,7 @@ function returnsOf({ id, state }: PaymentDraft) {
 
 async function writeFacts(work: Work, intake: Intake): Promise<void> {
   const { tx, bucket, as_of } = work
-  const ids = await work.fact_ids.take(tx, intake.facts.length)
+  const ids = await work.ids.facts.take(tx, intake.facts.length)
   const facts = intake.facts.map((fact, place) => ({ ...fact, id: ids[place]! }))
   const witnesses = facts.flatMap(({ id, sources }) => sources.map((source) => ({ fact_id: id, source })))
   await allOf([

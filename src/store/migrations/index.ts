@@ -23,12 +23,16 @@ create table installation (
   primary key (only_row)
 );
 
+-- Ids are handed out to a process in blocks of a thousand, so that a batch knows them before it inserts: rows that hang
+-- together are written side by side, and an insert need only give back the ids of the rows that were new.
+create sequence event_ids as bigint increment by 1000;
+create sequence fact_ids as bigint increment by 1000;
 -- One sequence for all subjects: an id names a payment, an order or a subscription, never two of them.
-create sequence subject_ids as bigint;
+create sequence subject_ids as bigint increment by 1000;
 
 -- Have we seen this message?
 create table events (
-  id bigint generated always as identity,
+  id bigint not null default nextval('event_ids'),
   received_at timestamptz not null,
   occurred_at timestamptz,
   adapter_version integer not null,
@@ -202,13 +206,9 @@ create table subscriptions (
   constraint subscriptions_known_once unique (provider_subscription_id, namespace, account, tenant, bucket)
 );
 
--- Ids of facts are handed out in blocks, so that a batch knows them before it inserts and can write facts and witnesses
--- side by side.
-create sequence fact_id_blocks as bigint increment by 1000;
-
 -- Have we recorded this statement? Insert-only.
 create table facts (
-  id bigint not null,
+  id bigint not null default nextval('fact_ids'),
   subject_id bigint not null,
   recorded_at timestamptz not null,
   bucket smallint not null,

@@ -37,38 +37,37 @@ export function eventLock(
 const INSERT: Statement = {
   name: 'insert-events',
   text: `
-    insert into events (bucket, tenant, provider, account, mode, event_key, key_kind, endpoint, type, state, reason,
+    insert into events (bucket, id, tenant, provider, account, mode, event_key, key_kind, endpoint, type, state, reason,
       secret_label, api_version, adapter_version, occurred_at, received_at, headers, digest, body)
-    select $1, e.tenant, e.provider, e.account, e.mode, e.event_key, e.key_kind, e.endpoint, e.type, e.state, e.reason,
+    select $1, e.id, e.tenant, e.provider, e.account, e.mode, e.event_key, e.key_kind, e.endpoint, e.type, e.state, e.reason,
       e.secret_label, e.api_version, e.adapter_version, e.occurred_at, e.received_at, e.headers,
       substring($2::bytea from e.digest_at for 32), substring($3::bytea from e.body_at for e.body_length)
     from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
       $12::text[], $13::text[], $14::text[], $15::text[], $16::int[], $17::timestamptz[], $18::timestamptz[],
-      $19::jsonb[], $20::int[], $21::int[], $22::int[])
+      $19::jsonb[], $20::int[], $21::int[], $22::int[], $23::bigint[])
       as e(tenant, provider, account, mode, event_key, key_kind, endpoint, type, state, reason, secret_label,
-        api_version, adapter_version, occurred_at, received_at, headers, digest_at, body_at, body_length)
+        api_version, adapter_version, occurred_at, received_at, headers, digest_at, body_at, body_length, id)
     on conflict (event_key, provider, account, mode, tenant, bucket) do nothing
-    returning id, tenant, provider, account, mode, event_key`,
+    returning id`,
 }
 
 /**
- * Inserts the events whose key is new and gives the id of each inserted one by its lock. Keys must be unique within
+ * Inserts the events whose key is new and gives the ids of the inserted ones. Keys must be unique within
  * the call and should come sorted, so that two batches wait for each other in one order.
  */
 export async function insertEvents(
   db: Queryable,
   bucket: number,
-  events: readonly EventRow[],
-): Promise<Map<string, bigint>> {
+  offered: readonly { readonly id: bigint; readonly event: EventRow }[],
+): Promise<Set<bigint>> {
+  const events = offered.map(({ event }) => event)
   let body_at = 1
   const offsets = events.map((event) => {
     const at = body_at
     body_at += event.body.byteLength
     return at
   })
-  const rows = await db.query<
-    Pick<EventRow, 'tenant' | 'provider' | 'account' | 'mode' | 'event_key'> & { id: bigint }
-  >(INSERT, [
+  const rows = await db.query<{ id: bigint }>(INSERT, [
     bucket,
     Buffer.concat(events.map((event) => event.digest)),
     Buffer.concat(events.map((event) => event.body)),
@@ -91,6 +90,7 @@ export async function insertEvents(
     events.map((_, index) => 1 + 32 * index),
     offsets,
     events.map((event) => event.body.byteLength),
+    offered.map(({ id }) => id),
   ])
-  return new Map(rows.map((row) => [eventLock(row), row.id]))
+  return new Set(rows.map((row) => row.id))
 }

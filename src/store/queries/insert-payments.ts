@@ -1,38 +1,38 @@
 import type { Queryable, Statement } from '../database.ts'
 import { stateArrays } from './payment-arrays.ts'
-import { type PaymentKey, type PaymentWrite, paymentLock } from './payment-row.ts'
+import type { PaymentKey, PaymentWrite } from './payment-row.ts'
 
 const INSERT: Statement = {
   name: 'insert-payments',
   text: `
-    insert into payments (bucket, facts_rev, created_at, updated_at, tenant, namespace, account, provider_payment_id,
+    insert into payments (bucket, id, facts_rev, created_at, updated_at, tenant, namespace, account, provider_payment_id,
       linked_to, has_stand_ins, open_exceptions, has_returns, moved_at, status, currency, authorized_minor,
       captured_minor, refunded_minor, refund_pending_minor, disputed_minor, lost_minor, reversed_minor, order_refs)
-    select $1, 1, $2, $2, p.tenant, p.namespace, p.account, p.provider_payment_id,
+    select $1, p.id, 1, $2, $2, p.tenant, p.namespace, p.account, p.provider_payment_id,
       p.linked_to, p.has_stand_ins, p.open_exceptions, p.has_returns, p.moved_at, p.status, p.currency,
       p.authorized_minor, p.captured_minor, p.refunded_minor, p.refund_pending_minor, p.disputed_minor, p.lost_minor,
       p.reversed_minor, p.order_refs::text[]
     from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::boolean[], $9::int[], $10::boolean[],
       $11::timestamptz[], $12::text[], $13::text[], $14::numeric[], $15::numeric[], $16::numeric[], $17::numeric[],
-      $18::numeric[], $19::numeric[], $20::numeric[], $21::text[])
+      $18::numeric[], $19::numeric[], $20::numeric[], $21::text[], $22::bigint[])
       as p(tenant, namespace, account, provider_payment_id, linked_to, has_stand_ins, open_exceptions, has_returns,
         moved_at, status, currency, authorized_minor, captured_minor, refunded_minor, refund_pending_minor,
-        disputed_minor, lost_minor, reversed_minor, order_refs)
+        disputed_minor, lost_minor, reversed_minor, order_refs, id)
     on conflict (provider_payment_id, namespace, account, tenant, bucket) do nothing
-    returning id, tenant, namespace, account, provider_payment_id`,
+    returning id`,
 }
 
 /**
- * Inserts the payments that are new, with the state that their facts in this batch give, and gives the id of each
- * inserted one by its lock. A row inserted here can have no other facts: facts carry the id of a row that is there.
+ * Inserts the payments that are new, with the state that their facts in this batch give, and gives the ids of the
+ * inserted ones. A row inserted here can have no other facts: facts carry the id of a row that is there.
  */
 export async function insertPayments(
   db: Queryable,
   bucket: number,
   as_of: Date,
-  payments: readonly (PaymentKey & PaymentWrite)[],
-): Promise<Map<string, bigint>> {
-  const rows = await db.query<PaymentKey & { id: bigint }>(INSERT, [
+  payments: readonly (PaymentKey & PaymentWrite & { readonly id: bigint })[],
+): Promise<Set<bigint>> {
+  const rows = await db.query<{ id: bigint }>(INSERT, [
     bucket,
     as_of,
     payments.map((payment) => payment.tenant),
@@ -40,6 +40,7 @@ export async function insertPayments(
     payments.map((payment) => payment.account),
     payments.map((payment) => payment.provider_payment_id),
     ...stateArrays(payments),
+    payments.map((payment) => payment.id),
   ])
-  return new Map(rows.map((row) => [paymentLock(row), row.id]))
+  return new Set(rows.map((row) => row.id))
 }

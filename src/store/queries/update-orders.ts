@@ -7,6 +7,7 @@ import { arrayLiteral } from './payment-arrays.ts'
 const UPDATE: Statement = {
   name: 'update-orders',
   text: `
+    with updated as (
     insert into orders (bucket, created_at, updated_at, id, facts_rev, tenant, reference, effect_seq, open_exceptions,
       has_entitlements, status, currency, amount_minor, paid_minor, net_minor, surplus_minor, payment_ids,
       next_wakeup_at, book)
@@ -26,7 +27,9 @@ const UPDATE: Statement = {
       payment_ids = excluded.payment_ids, next_wakeup_at = excluded.next_wakeup_at,
       book = coalesce(excluded.book, orders.book)
       where orders.facts_rev = excluded.facts_rev - 1
-    returning id`,
+    returning 1
+    )
+    select count(*)::int as count from updated`,
 }
 
 export interface OrderWrite {
@@ -51,7 +54,7 @@ export async function updateOrders(
   as_of: Date,
   orders: readonly OrderWrite[],
 ): Promise<number> {
-  const rows = await db.query(UPDATE, [
+  const [row] = await db.query<{ count: number }>(UPDATE, [
     bucket,
     as_of,
     orders.map((order) => order.id),
@@ -71,5 +74,5 @@ export async function updateOrders(
     orders.map((order) => order.state.next_wakeup),
     orders.map((order) => (order.book ? encodeBook(order.book) : null)),
   ])
-  return rows.length
+  return row!.count
 }

@@ -9,6 +9,7 @@ import type { PaymentKey, PaymentWrite } from './payment-row.ts'
 const UPDATE: Statement = {
   name: 'update-payments',
   text: `
+    with updated as (
     insert into payments (bucket, created_at, updated_at, id, facts_rev, tenant, namespace, account, provider_payment_id,
       linked_to, has_stand_ins, open_exceptions, has_returns, moved_at, status, currency, authorized_minor,
       captured_minor, refunded_minor, refund_pending_minor, disputed_minor, lost_minor, reversed_minor, order_refs)
@@ -31,7 +32,9 @@ const UPDATE: Statement = {
       refund_pending_minor = excluded.refund_pending_minor, disputed_minor = excluded.disputed_minor,
       lost_minor = excluded.lost_minor, reversed_minor = excluded.reversed_minor, order_refs = excluded.order_refs
       where payments.facts_rev = excluded.facts_rev - 1
-    returning id`,
+    returning 1
+    )
+    select count(*)::int as count from updated`,
 }
 
 /** Writes derived states and raises each row's revision. Gives how many rows were still at the revision that was read. */
@@ -41,7 +44,7 @@ export async function updatePayments(
   as_of: Date,
   payments: readonly (PaymentKey & PaymentWrite & { readonly id: bigint; readonly facts_rev: bigint })[],
 ): Promise<number> {
-  const rows = await db.query(UPDATE, [
+  const [row] = await db.query<{ count: number }>(UPDATE, [
     bucket,
     as_of,
     payments.map((payment) => payment.id),
@@ -52,5 +55,5 @@ export async function updatePayments(
     payments.map((payment) => payment.provider_payment_id),
     ...stateArrays(payments),
   ])
-  return rows.length
+  return row!.count
 }
