@@ -98,7 +98,7 @@ class Run {
   }
 
   async expect(bucket: number): Promise<void> {
-    this.#rows += await countRows(this.#database, bucket)
+    this.#rows += await readSnapshot(this.#database, (db) => countRows(db, bucket))
   }
 
   async walk<Row extends { readonly id: bigint }>(bucket: number, walk: Walk<Row>): Promise<void> {

@@ -88,14 +88,12 @@ export class LocalHost implements Host {
   async #openHere({ options: found, from }: Configuration, migrate: boolean): Promise<PaidOnce> {
     const options = { ...found, log: found.log ?? this.#log(migrate) }
     checkOptions({ ...options, mode: options.mode ?? 'test' })
-    if (options.database === undefined) {
-      const { directory = DIRECTORY } = options
-      if (!migrate && !existsSync(join(directory, 'data'))) {
-        throw new Fault(
-          'not_found',
-          `There is no database in ${directory}. Start with \`paidonce demo\`, \`paidonce migrate\` or \`paidonce serve\`, or name another with --directory or --database.`,
-        )
-      }
+    const is_new = options.database === undefined && !existsSync(join(options.directory ?? DIRECTORY, 'data'))
+    if (is_new && (!migrate || options.mode === null)) {
+      throw new Fault(
+        'not_found',
+        `There is no database in ${options.directory}. Look around with \`paidonce demo\`, or make one: \`paidonce init\`, then \`paidonce migrate\`. Others are named with --directory or --database.`,
+      )
     }
     const mode = options.mode ?? (await storedMode(options, from))
     return createPaidOnce({ ...options, mode, migrate: migrate && options.migrate !== false })

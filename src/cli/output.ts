@@ -25,7 +25,7 @@ export function processOutput(
 ): Output {
   let bar: SingleBar | null = null
   const show = (step: Progress) => {
-    if (!bar) {
+    if (bar === null) {
       const format = '{label} [{bar}] {value}/{total}'
       bar = new SingleBar(
         { format, stream: stderr, hideCursor: true, clearOnComplete: true },
@@ -36,16 +36,20 @@ export function processOutput(
     bar.setTotal(step.total)
     bar.update(step.done, { label: step.label })
   }
+  const end = () => {
+    bar?.stop()
+    bar = null
+  }
   return {
     write: (text) => void stdout.write(text),
-    note: (text) => void stderr.write(text),
+    note: (text) => {
+      end()
+      stderr.write(text)
+    },
     progress: (step) => {
       if (!stderr.isTTY) return
       if (step) show(step)
-      else {
-        bar?.stop()
-        bar = null
-      }
+      else end()
     },
     columns: stdout.isTTY ? stdout.columns : null,
   }

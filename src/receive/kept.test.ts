@@ -26,7 +26,7 @@ function sweeper({ paidonce }: Shop, options: KeptSweeperOptions = {}) {
 }
 
 async function rows(database: Database, text: string): Promise<unknown[]> {
-  return database.query({ name: `test ${text}`, text })
+  return database.query({ name: '', text })
 }
 
 /** A shop whose hook fails while `failing` is set. */
@@ -50,12 +50,12 @@ withDatabases('what is kept', (open) => {
     expect(await rows(database, 'select state from events')).toEqual([{ state: 'kept' }])
     expect(await rows(database, 'select item from entitlements')).toEqual([])
     const { sweep, later } = sweeper(shop)
-    expect(await sweep()).toEqual({ settled: 0, kept: 1 })
+    expect(await sweep()).toEqual({ settled: 0, kept: 1, woken: 0 })
 
     mood.failing = false
-    expect(await sweep()).toEqual({ settled: 0, kept: 0 })
+    expect(await sweep()).toEqual({ settled: 0, kept: 0, woken: 0 })
     later(1_000)
-    expect(await sweep()).toEqual({ settled: 1, kept: 0 })
+    expect(await sweep()).toEqual({ settled: 1, kept: 0, woken: 0 })
     expect(await rows(database, 'select state, revision from entitlements')).toEqual([
       { state: 'granted', revision: 1n },
     ])
@@ -65,7 +65,7 @@ withDatabases('what is kept', (open) => {
     expect(await rows(database, `select cause from effects where topic = 'entitlement.changed'`)).toEqual([
       { cause: 'revision-1' },
     ])
-    expect(await sweep()).toEqual({ settled: 0, kept: 0 })
+    expect(await sweep()).toEqual({ settled: 0, kept: 0, woken: 0 })
     expect((await audit(database)).differences).toEqual([])
   })
 
@@ -78,9 +78,9 @@ withDatabases('what is kept', (open) => {
     const pauses = []
     for (const wait of [0, 1_000, 2_000, 4_000, 4_000]) {
       later(wait)
-      expect(await sweep()).toEqual({ settled: 0, kept: 1 })
+      expect(await sweep()).toEqual({ settled: 0, kept: 1, woken: 0 })
       later(-1)
-      expect(await sweep()).toEqual({ settled: 0, kept: 0 })
+      expect(await sweep()).toEqual({ settled: 0, kept: 0, woken: 0 })
       later(1)
       pauses.push(wait)
     }
@@ -105,7 +105,7 @@ withDatabases('what is kept', (open) => {
     }
     expect(await rows(database, alerts)).toHaveLength(1)
     mood.failing = false
-    expect(await sweep()).toEqual({ settled: 1, kept: 0 })
+    expect(await sweep()).toEqual({ settled: 1, kept: 0, woken: 0 })
     expect(await rows(database, raised)).toEqual([
       { kind: 'settling_failed', state: 'closed', occurrence: 1 },
     ])
@@ -133,7 +133,7 @@ withDatabases('what is kept', (open) => {
         values (${event!.id}, now(), now(), 0, 'default', 'kept')`)
     expect((await audit(database)).differences).toEqual([])
     const { sweep } = sweeper({ ...shop, paidonce: Object.assign(shop.paidonce, { settler, endpoints }) })
-    expect(await sweep()).toEqual({ settled: 1, kept: 0 })
+    expect(await sweep()).toEqual({ settled: 1, kept: 0, woken: 0 })
     expect(await rows(database, 'select state from entitlements')).toEqual([{ state: 'granted' }])
     expect((await audit(database)).differences).toEqual([])
   })
@@ -148,10 +148,10 @@ withDatabases('what is kept', (open) => {
     await shop.order('A-1')
     expect(await rows(database, 'select order_ref from unsettled')).toEqual([{ order_ref: 'A-1' }])
     const { sweep, later } = sweeper(shop)
-    expect(await sweep()).toEqual({ settled: 0, kept: 1 })
+    expect(await sweep()).toEqual({ settled: 0, kept: 1, woken: 0 })
     mood.failing = false
     later(10_000)
-    expect(await sweep()).toEqual({ settled: 1, kept: 0 })
+    expect(await sweep()).toEqual({ settled: 1, kept: 0, woken: 0 })
     expect(await rows(database, 'select state from entitlements')).toEqual([{ state: 'granted' }])
     expect((await audit(database)).differences).toEqual([])
   })
@@ -174,13 +174,31 @@ withDatabases('what is kept', (open) => {
     expect(await rows(database, 'select times from unsettled')).toEqual([{ times: 2 }])
   })
 
+  it('wakes an order whose time to be paid is over', async () => {
+    const database = await open()
+    const { shop } = moody(database)
+    const terms = { amount_minor: 2_000n, currency: 'USD', items: [{ item: 'licence', quantity: 1 }] }
+    const expires_at = new Date(Date.now() - 1_000).toISOString()
+    await shop.paidonce.orders.register({ reference: 'A-1', ...terms, expires_at })
+    await shop.paidonce.orders.register({ reference: 'A-2', ...terms })
+    await database.script(`update orders set status = 'awaiting_payment', next_wakeup_at = '${expires_at}'
+      where reference = 'A-1'`)
+    expect(await sweeper(shop).sweep()).toEqual({ settled: 0, kept: 0, woken: 1 })
+    expect(await rows(database, 'select reference, status from orders order by 1')).toEqual([
+      { reference: 'A-1', status: 'expired' },
+      { reference: 'A-2', status: 'awaiting_payment' },
+    ])
+    expect(await sweeper(shop).sweep()).toEqual({ settled: 0, kept: 0, woken: 0 })
+    expect((await audit(database)).differences).toEqual([])
+  })
+
   it('P11 puts off a mark whose endpoint is no longer configured', async () => {
     const database = await open()
     const { shop } = moody(database)
     await shop.order('A-1')
     await shop.deliver(stripeEvents.chargeSucceeded(SALE))
     const other = openShop(database, { options: { endpoints: {} } })
-    expect(await sweeper(other).sweep()).toEqual({ settled: 0, kept: 1 })
+    expect(await sweeper(other).sweep()).toEqual({ settled: 0, kept: 1, woken: 0 })
     expect(await rows(database, 'select last_error from unsettled')).toEqual([
       { last_error: 'no endpoint stripe is configured' },
     ])
@@ -199,7 +217,7 @@ withPostgres('what is kept', (open) => {
     expect(await shop.deliver(stripeEvents.chargeSucceeded(SALE))).toBe(200)
     expect(await rows(database, 'select state from events')).toEqual([{ state: 'kept' }])
     mood.slow = false
-    expect(await sweeper(shop).sweep()).toEqual({ settled: 1, kept: 0 })
+    expect(await sweeper(shop).sweep()).toEqual({ settled: 1, kept: 0, woken: 0 })
     expect((await audit(database)).differences).toEqual([])
   })
 
@@ -232,9 +250,9 @@ withPostgres('what is kept', (open) => {
       `update unsettled set attempts = 1, next_attempt_at = now() + interval '30 seconds'`,
     )
     const early = new KeptSweeper(settler, endpoints, 1, () => Date.now())
-    expect(await early.runOnce()).toEqual({ settled: 0, kept: 0 })
+    expect(await early.runOnce()).toEqual({ settled: 0, kept: 0, woken: 0 })
     const late = new KeptSweeper(settler, endpoints, 1, () => Date.now() + 31_000)
-    expect(await late.runOnce()).toEqual({ settled: 1, kept: 0 })
+    expect(await late.runOnce()).toEqual({ settled: 1, kept: 0, woken: 0 })
     await settle(context, 0, [], SETTLE_DEFAULTS)
   })
 })

@@ -4,6 +4,7 @@ import type { SettleResult, Settler } from '../settle/settler.ts'
 import type { Database } from '../store/database.ts'
 import { closeOpenExceptions, openExceptions } from '../store/exception-alerts.ts'
 import { loadOpenExceptions } from '../store/queries/close-exceptions.ts'
+import { listOrdersToWake } from '../store/queries/list-orders-to-wake.ts'
 import { loadEventVersions, loadStoredEvents, type StoredEvent } from '../store/queries/list-stored-events.ts'
 import {
   type LeasedMark,
@@ -31,15 +32,19 @@ export interface KeptSweeperOptions {
   readonly onError?: (error: unknown) => void
 }
 
-/** How one round ended: marks that are gone, and marks that stand. */
+/** How one round ended. */
 export interface Swept {
+  /** Marks that are gone. */
   readonly settled: number
+  /** Marks that stand. */
   readonly kept: number
+  /** Orders that were looked at because their time had come. */
+  readonly woken: number
 }
 
 /**
  * Settles what was kept: events whose hook failed or whose lock was held, orders that wait to be looked at again. Takes
- * marks that are due, tries again, and puts off what still fails.
+ * marks that are due, tries again, and puts off what still fails. Wakes orders whose expiry has passed.
  */
 export class KeptSweeper {
   readonly #database: Database
@@ -106,7 +111,7 @@ export class KeptSweeper {
   }
 
   async #sweep(): Promise<Swept> {
-    const total = { settled: 0, kept: 0 }
+    const total = { settled: 0, kept: 0, woken: 0 }
     for (let bucket = 0; bucket < this.#buckets; bucket += 1) {
       for (;;) {
         const now = this.#now_ms()
@@ -118,8 +123,25 @@ export class KeptSweeper {
         for (const settled of await this.#tryAll(bucket, marks)) total[settled ? 'settled' : 'kept'] += 1
         if (marks.length < this.#options.batch || this.#stopped) break
       }
+      total.woken += await this.#wake(bucket)
     }
     return total
+  }
+
+  /** Each at most once per round: whether its time has come is decided by the database's clock. */
+  async #wake(bucket: number): Promise<number> {
+    const now = new Date(this.#now_ms())
+    const orders = await listOrdersToWake(this.#database, bucket, now, this.#options.batch)
+    const failed: string[] = []
+    for (const { tenant, reference } of orders) {
+      const touches = [{ kind: 'order', reference } as const]
+      const failure = await this.#settle(bucket, [settleItem({ tenant, touches, rederive: true })]).catch(
+        messageOf,
+      )
+      if (failure !== null) failed.push(failure)
+    }
+    if (failed.length > 0) this.#options.onError(new Error(failed[0]))
+    return orders.length - failed.length
   }
 
   async #tryAll(bucket: number, marks: readonly LeasedMark[]): Promise<boolean[]> {

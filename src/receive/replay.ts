@@ -5,7 +5,7 @@ import { OrderHookTimeout, SETTLE_DEFAULTS, type SettleContext, settle } from '.
 import { errorCode } from '../store/driver-fault.ts'
 import { closeOpenExceptions } from '../store/exception-alerts.ts'
 import { findEventSubjects } from '../store/queries/find-event-subjects.ts'
-import { findMendedExceptions } from '../store/queries/find-mended-exceptions.ts'
+import { findMendedExceptions, lockMendable } from '../store/queries/find-mended-exceptions.ts'
 import type { EventState } from '../store/queries/insert-events.ts'
 import {
   countSelectedEvents,
@@ -16,6 +16,7 @@ import {
 } from '../store/queries/list-stored-events.ts'
 import { findEventMarks } from '../store/queries/mark-unsettled.ts'
 import { readClock } from '../store/queries/read-clock.ts'
+import { readSnapshot } from '../store/snapshot.ts'
 import type { Endpoint } from './endpoint.ts'
 import { readAgain } from './read-again.ts'
 
@@ -72,7 +73,8 @@ export async function replay(
   const run = new Replay(context, endpoints, options)
   const sizes = []
   for (let bucket = 0; bucket < buckets; bucket += 1) {
-    sizes.push(await countSelectedEvents(context.database, bucket, options.selection ?? {}))
+    const { selection = {} } = options
+    sizes.push(await readSnapshot(context.database, (db) => countSelectedEvents(db, bucket, selection)))
   }
   const total = sizes.reduce((sum, size) => sum + size.count, 0)
   if (total === 0 && options.selection?.key !== undefined) {
@@ -233,10 +235,15 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message.slice(0, 500) : 'unknown error'
 }
 
-/** Closes what was raised about an endpoint's messages and is true of none of them any more. */
+/**
+ * Closes what was raised about an endpoint's messages and is true of none of them any more. The exceptions are locked
+ * before the messages are looked at, so that one that arrives meanwhile opens its exception again.
+ */
 async function closeMended(context: SettleContext, bucket: number): Promise<void> {
   const transaction = await context.database.begin()
   try {
+    if (context.database.driver === 'postgres') await transaction.script('set local statement_timeout = 0')
+    await lockMendable(transaction, bucket)
     const mended = await findMendedExceptions(transaction, bucket)
     await closeOpenExceptions(transaction, bucket, await readClock(transaction), mended)
     await transaction.commit()
