@@ -1,5 +1,6 @@
 import type { Deliverer } from '../effects/outcome.ts'
 import { EffectsWorker } from '../effects/worker.ts'
+import { Fault } from '../facts/fault.ts'
 import { delivererOf } from '../outgoing.ts'
 import { openDatabase, type PaidOnce } from '../paidonce.ts'
 import { KeptSweeper } from '../receive/kept.ts'
@@ -32,10 +33,11 @@ export interface Service {
 
 /** Starts the receiver, the effects worker and the sweeper on an open PaidOnce. */
 export async function startService(paidonce: PaidOnce, options: ServiceOptions): Promise<Service> {
+  // The port first: it is what another process may hold.
+  const http = options.http ? await listen(paidonce, options.http) : null
   const apart = options.deliver ? await ownDatabase(paidonce) : null
   const worker = options.deliver ? await startWorker(paidonce, apart ?? paidonce.database, options) : null
   const sweeper = options.sweep ? startSweeper(paidonce, options) : null
-  const http = options.http ? await serve(paidonce, options.http) : null
   return {
     http,
     worker,
@@ -47,6 +49,23 @@ export async function startService(paidonce: PaidOnce, options: ServiceOptions):
     },
   }
 }
+
+/** Throws Fault `config_invalid` for an address that cannot be listened on. */
+async function listen(paidonce: PaidOnce, options: ServeOptions): Promise<RunningServer> {
+  try {
+    return await serve(paidonce, options)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined || !LISTEN_ERRORS.has(code)) throw error
+    throw new Fault(
+      'config_invalid',
+      `Port ${options.port} of ${options.host ?? '127.0.0.1'} cannot be listened on (${code}). Choose another with --port, or stop what holds it.`,
+      { cause: error },
+    )
+  }
+}
+
+const LISTEN_ERRORS = new Set(['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND'])
 
 /** On a server a pool apart, so that slow receivers never take connections from the front door. */
 async function ownDatabase({ database, options }: PaidOnce): Promise<Database | null> {

@@ -3,12 +3,20 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { embeddedDatabase, ownDirectory, paidonce } from '../../../test/cli.ts'
-import { withPostgres } from '../../../test/database.ts'
+import { withDatabases, withPostgres } from '../../../test/database.ts'
 import { administer } from '../../../test/postgres.ts'
+import { openShop } from '../../../test/stripe-shop.ts'
+import { stripeEvents } from '../../providers/stripe/index.ts'
 import { badDay } from './bad-day.ts'
 import { Dice } from './dice.ts'
 import type { Receipt } from './receiver.ts'
-import { type DemoReview, grantedTwiceAtReceiver, MUST_BE_ZERO, underDifferentKeys } from './review.ts'
+import {
+  type DemoReview,
+  grantedTwiceAtReceiver,
+  MUST_BE_ZERO,
+  review,
+  underDifferentKeys,
+} from './review.ts'
 
 describe('the bad day', () => {
   it('is the same for the same seed, and another for another', () => {
@@ -64,6 +72,66 @@ describe('what the receiver’s ledger shows', () => {
   })
 })
 
+withDatabases('the review of a demo', (open) => {
+  const sent = { deliveries: 1, accepted: 1, refused: 0, believed: 0, turned_away: 0, sent_again: 0 }
+
+  async function reviewAfter(tampering: string): Promise<DemoReview> {
+    const database = await open()
+    const shop = openShop(database, { options: { effects: { '*': () => undefined } } })
+    await shop.order('A-1')
+    await shop.deliver(stripeEvents.chargeSucceeded({ payment: 'pi_1', amount_minor: 2_000n, order: 'A-1' }))
+    await database.script(`update effects set state = 'done', finished_at = now()`)
+    await database.script(tampering)
+    const effects = await database.query<{ id: bigint; topic: string }>({
+      name: '',
+      text: `select id, topic from effects where state = 'done' and last_error = ''`,
+    })
+    const ledger = new Map<string, Receipt>()
+    for (const { id, topic } of effects) {
+      const common = { order: 'A-1', subject: 'order A-1', item: '-', cause: topic, revision: 0, state: null }
+      ledger.set(`effect_1_${id}`, { key: `effect_1_${id}`, topic, ...common, times: 1 })
+    }
+    const witnessed = { seed: 1, trouble: {}, sent, ledger, workers_killed: 0, took_ms: 0 }
+    return review(shop.paidonce, witnessed, new Date(Date.now() + 60_000), () => undefined)
+  }
+
+  const rows: [string, string, Partial<DemoReview>][] = [
+    [
+      'nothing where all is well',
+      '',
+      { granted: 1, paid_not_granted: 0, effects_lost: 0, audit_differences: 0 },
+    ],
+    [
+      'an order that was paid and not given',
+      `update entitlements set state = 'suspended'`,
+      { granted: 0, paid_not_granted: 1, audit_differences: 1 },
+    ],
+    [
+      'a right that was announced twice',
+      `insert into effects (subject_id, seq, revision, available_at, created_at, bucket, tenant, subject_kind, subject_key,
+         topic, item, cause, lane, state, payload)
+       select subject_id, 9, 2, now(), now(), 0, tenant, subject_kind, subject_key, topic, item, 'revision-2', lane,
+         'done', payload from effects where topic = 'entitlement.changed'`,
+      { granted_twice: 1 },
+    ],
+    [
+      'an effect that the receiver never had',
+      `update effects set last_error = 'done, as they say' where topic = 'receipt.due'`,
+      { effects_lost: 1 },
+    ],
+    [
+      'an effect that still waits, and one that was given up',
+      `update effects set state = case topic when 'receipt.due' then 'dead' else 'due' end`,
+      { effects_lost: 2 },
+    ],
+  ]
+  for (const [what, tampering, found] of rows) {
+    it(`finds ${what}`, async () => {
+      expect(await reviewAfter(tampering === '' ? 'select 1' : tampering)).toMatchObject(found)
+    })
+  }
+})
+
 function expectWell(review: DemoReview): void {
   expect(review).toMatchObject(Object.fromEntries(MUST_BE_ZERO.map((name) => [name, 0])))
   expect(review.workers_killed).toBeGreaterThan(0)
@@ -110,7 +178,7 @@ describe('the demo on the embedded database', () => {
   })
 })
 
-withPostgres('the demo', (_open, url) => {
+withPostgres('the demo', (open, url) => {
   const place = ownDirectory()
   afterAll(() => place.remove())
   const demo = (...more: string[]) =>
@@ -126,7 +194,7 @@ withPostgres('the demo', (_open, url) => {
     ])
 
   it('refuses a schema that no demo made, then ends well in one of its own, with a worker process killed', async () => {
-    await _open()
+    await open()
     const refused = await demo()
     expect(refused).toMatchObject({
       status: 1,
