@@ -24,7 +24,11 @@ export function nodeListener(
       if (response.headersSent) return
       const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
       const { method = 'POST', headers } = request
-      receiver.receive({ endpoint, method, headers, body }).then((answer) => send(response, answer))
+      receiver.receive({ endpoint, method, headers, body }).then(
+        (answer) => send(response, answer),
+        // Without an answer the sender delivers again.
+        () => response.destroy(),
+      )
     })
     // A sender that hangs up is nobody to answer; what it sent was not complete.
     request.on('error', () => response.destroy())
