@@ -11,7 +11,7 @@ import { measureFlood } from './sections/flood.js'
 import { measureGrowth } from './sections/growth.js'
 import { serverCpu } from './server-cpu.js'
 
-const QUICK = { rounds: 3, sample_ms: 700, warm_up_ms: 800 }
+const QUICK = { rounds: 3, sample_ms: 800, warm_up_ms: 2_000 }
 const FULL = { rounds: 3, sample_ms: 8_000, warm_up_ms: 3_000 }
 
 /** @type {{ quick: import('./scenario.js').Scenario[], full: import('./scenario.js').Scenario[] }} */
@@ -59,22 +59,27 @@ try {
 
 async function measureScenarios(bench) {
   const report = { ratios: {}, p50_ms: {}, p99_ms: {}, scenarios: {} }
-  for (const scenario of SCENARIOS[options.quick ? 'quick' : 'full']) {
-    const beside_nothing = scenario.name === ''
-    const measured = await measure(bench, scenario, beside_nothing ? options.receivers : recording)
-    for (const [connections, samples] of Object.entries(measured)) {
-      const name = `${scenario.name}${connections}`
-      Object.assign(report.ratios, ratios(name, samples))
-      report.scenarios[name] = {}
-      for (const receiver of Object.keys(samples)) {
-        const figures = summary(samples[receiver])
-        report.scenarios[name][receiver] = figures
-        report.p50_ms[`${receiver}_${name}`] = figures.p50_ms
-        report.p99_ms[`${receiver}_${name}`] = figures.p99_ms
-      }
-    }
+  const scenarios = SCENARIOS[options.quick ? 'quick' : 'full']
+  for (const hook of [false, true]) {
+    const alike = scenarios.filter((scenario) => scenario.hook === hook)
+    const namesOf = ({ name }) => (name === '' ? options.receivers : recording)
+    for (const [scenario, measured] of await measure(bench, alike, namesOf)) enterFigures(report, scenario, measured)
   }
   return { ...report.ratios, p50_ms: report.p50_ms, p99_ms: report.p99_ms, scenarios: report.scenarios }
+}
+
+function enterFigures(report, scenario, measured) {
+  for (const [connections, samples] of Object.entries(measured)) {
+    const name = `${scenario.name}${connections}`
+    Object.assign(report.ratios, ratios(name, samples))
+    report.scenarios[name] = {}
+    for (const receiver of Object.keys(samples)) {
+      const figures = summary(samples[receiver])
+      report.scenarios[name][receiver] = figures
+      report.p50_ms[`${receiver}_${name}`] = figures.p50_ms
+      report.p99_ms[`${receiver}_${name}`] = figures.p99_ms
+    }
+  }
 }
 
 async function measureSections(bench) {

@@ -15,26 +15,40 @@ import { createSupply } from './supply.js'
  */
 
 /**
+ * Runs scenarios on the same receivers, one after the other, so that a later one finds them warm.
  * @param {Bench} bench
- * @param {Scenario} scenario
- * @param {string[]} names receivers, in the order in which they take turns
- * @returns {Promise<Record<number, Record<string, Sample[]>>>} by connections and receiver
+ * @param {Scenario[]} scenarios all with the hook, or all without
+ * @param {(scenario: Scenario) => string[]} namesOf receivers, in the order in which they take turns
+ * @returns {Promise<Map<Scenario, Record<number, Record<string, Sample[]>>>>} by scenario, connections and receiver
  */
-export async function measure(bench, scenario, names) {
+export async function measure(bench, scenarios, namesOf) {
   await bench.server.settle()
-  const contestants = []
+  const contestants = new Map()
   try {
-    for (const name of names) contestants.push(await enter(bench, scenario, name))
-    for (const each of contestants) await warmUp(bench, each, scenario.connections[0])
-    const measured = {}
-    for (const connections of scenario.connections) {
-      measured[connections] = await takeTurns(bench, contestants, connections, scenario.name)
+    const measured = new Map()
+    for (const scenario of scenarios) {
+      const turns = []
+      for (const name of namesOf(scenario)) turns.push(await prepare(bench, contestants, scenario, name))
+      const by_connections = {}
+      for (const connections of scenario.connections) {
+        by_connections[connections] = await takeTurns(bench, turns, connections, scenario.name)
+      }
+      measured.set(scenario, by_connections)
     }
-    for (const each of contestants) await check(each)
+    for (const each of contestants.values()) await check(each)
     return measured
   } finally {
-    for (const each of contestants) await leave(bench, each)
+    for (const each of contestants.values()) await leave(bench, each)
   }
+}
+
+/** Starts a receiver where it does not run yet, and warms it up for this kind of traffic. */
+async function prepare(bench, contestants, scenario, name) {
+  if (!contestants.has(name)) contestants.set(name, await enter(bench, scenario, name))
+  const contestant = contestants.get(name)
+  contestant.supply.use(scenario.shape)
+  await warmUp(bench, contestant, scenario.connections[0])
+  return contestant
 }
 
 async function takeTurns(bench, contestants, connections, label) {

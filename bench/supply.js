@@ -5,7 +5,8 @@ import { deliveries } from './traffic.js'
 
 /** @param {Parameters<typeof deliveries>[0]} options */
 export function createSupply(options) {
-  const stream = deliveries(options)
+  let { shape } = options
+  let stream = deliveries(options)
   /** @type {import('./traffic.js').Delivery[]} */
   let ready = []
   /** Event id to delivery, for everything that was sent. */
@@ -13,6 +14,13 @@ export function createSupply(options) {
   let next_order = options.first ?? 0
   return {
     sent,
+    /** From now on traffic of this shape, for orders that were not used yet. */
+    use(wanted) {
+      if (wanted === shape) return
+      shape = wanted
+      ready = []
+      stream = deliveries({ ...options, shape, first: next_order })
+    },
     /** The next `count` deliveries that were not sent yet. */
     ahead(count) {
       while (ready.length < count) {
