@@ -3,6 +3,7 @@
 import { createPaidOnce } from '../../src/paidonce.ts'
 import { stripe } from '../../src/providers/stripe/index.ts'
 import { serve } from '../../src/server/index.ts'
+import { TRAFFIC_SECRET } from '../traffic.ts'
 
 const [url, boundary, times] = process.argv.slice(2)
 let left = Number(times ?? 0)
@@ -10,7 +11,7 @@ const paidonce = await createPaidOnce({
   mode: 'test',
   database: url!,
   migrate: false,
-  endpoints: { stripe: stripe({ webhookSecrets: 'whsec_Y3Jhc2gtdGVzdC1vZi1vdXJz' }) },
+  endpoints: { stripe: stripe({ webhookSecrets: TRAFFIC_SECRET }) },
   effects: { 'receipt.due': () => undefined },
   limits: {
     onBoundary: (reached) => {
