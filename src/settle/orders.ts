@@ -8,6 +8,7 @@ import type { OrderBook, OrderState } from '../rules/order-state.ts'
 import type { PaymentSummary } from '../rules/payment-state.ts'
 import { type EntitlementChange, planEffects } from '../rules/plan-effects.ts'
 import { summarize } from '../rules/summarize.ts'
+import type { Transaction } from '../store/database.ts'
 import { insertOrders } from '../store/queries/insert-orders.ts'
 import { loadFacts, type StoredFact } from '../store/queries/load-facts.ts'
 import { loadPayments } from '../store/queries/load-payments.ts'
@@ -15,6 +16,7 @@ import { lockOrders } from '../store/queries/lock-orders.ts'
 import { decodeBook, type OrderKey, type OrderRow, orderLock } from '../store/queries/order-row.ts'
 import type { PaymentRow } from '../store/queries/payment-row.ts'
 import { type EntitlementRow, loadEntitlements } from '../store/queries/upsert-entitlements.ts'
+import { allOf } from './all-of.ts'
 import { bySubject, type PaymentDraft } from './payments.ts'
 import { type Intake, Statements, takeIn } from './statement.ts'
 import { invariant, type Work } from './work.ts'
@@ -93,19 +95,53 @@ function placeholder(key: OrderKey, id: bigint): OrderRow {
   }
 }
 
-/** Locks the orders in key order; a reference without a row gets a placeholder, so that it can be locked at all. */
-export async function lockOrderDrafts(work: Work, drafts: OrderDrafts): Promise<void> {
+/** The order rows that the first round trip has locked, by lock; null where none stood. */
+export type ClaimedOrders = ReadonlyMap<string, OrderRow | null>
+
+/** Locks the orders that the items of a batch name, in key order. */
+export async function claimOrders(
+  tx: Transaction,
+  bucket: number,
+  keys: readonly OrderKey[],
+): Promise<ClaimedOrders> {
+  const asked = new Map<string, OrderKey>(keys.map((key) => [orderLock(key), key]))
+  const sorted = [...asked].sort(([a], [b]) => (a < b ? -1 : 1))
+  const rows =
+    sorted.length > 0
+      ? await lockOrders(
+          tx,
+          bucket,
+          sorted.map(([, key]) => key),
+        )
+      : []
+  const found = new Map(rows.map((row) => [orderLock(row), row]))
+  return new Map(sorted.map(([lock]) => [lock, found.get(lock) ?? null]))
+}
+
+/**
+ * Sees that every order is locked: those that were claimed are, the others are locked now, in key order. A reference
+ * without a row gets a placeholder, so that it can be locked at all.
+ */
+export async function lockOrderDrafts(
+  work: Work,
+  drafts: OrderDrafts,
+  claimed: ClaimedOrders,
+): Promise<void> {
   const sorted = [...drafts.values()].sort((a, b) => (a.lock < b.lock ? -1 : 1))
   const take = (rows: readonly OrderRow[]) => {
     for (const row of rows) adopt(drafts.get(orderLock(row))!, row)
   }
-  take(
-    await lockOrders(
-      work.tx,
-      work.bucket,
-      sorted.map((draft) => draft.key),
-    ),
-  )
+  take(sorted.flatMap((draft) => claimed.get(draft.lock) ?? []))
+  const unasked = sorted.filter((draft) => !claimed.has(draft.lock))
+  if (unasked.length > 0) {
+    take(
+      await lockOrders(
+        work.tx,
+        work.bucket,
+        unasked.map((draft) => draft.key),
+      ),
+    )
+  }
   const missing = sorted.filter((draft) => draft.row.id === 0n)
   if (missing.length === 0) return
   const inserted = await insertOrders(
@@ -159,7 +195,7 @@ export async function loadOrderDrafts(
     (draft) => draft.refold || draft.statements.size > 0 || draft.book.terms === null,
   )
   const told = refolded.filter((draft) => !draft.inserted).map((draft) => draft.row.id)
-  const [rows, entitlements, facts] = await Promise.all([
+  const [rows, entitlements, facts] = await allOf([
     siblings.length > 0 ? loadPayments(work.tx, work.bucket, siblings) : [],
     granted.length > 0 ? loadEntitlements(work.tx, work.bucket, granted) : [],
     told.length > 0 ? loadFacts(work.tx, work.bucket, told) : [],

@@ -2,11 +2,13 @@ import type { Fact, FactOf } from '../facts/fact.ts'
 import type { PaymentSubject } from '../facts/subject.ts'
 import { derivePayment } from '../rules/derive-payment.ts'
 import type { PaymentState } from '../rules/payment-state.ts'
+import type { Transaction } from '../store/database.ts'
 import { insertPayments } from '../store/queries/insert-payments.ts'
 import { loadDormantFacts, loadFacts, type StoredFact } from '../store/queries/load-facts.ts'
 import { loadStandIns } from '../store/queries/load-payments.ts'
 import { lockPayments, lockPaymentsById } from '../store/queries/lock-payments.ts'
 import { type PaymentKey, type PaymentRow, paymentLock } from '../store/queries/payment-row.ts'
+import { allOf } from './all-of.ts'
 import { type Intake, Statements, takeIn } from './statement.ts'
 import { invariant, type Work } from './work.ts'
 
@@ -67,41 +69,71 @@ export function paymentDraft(drafts: PaymentDrafts, tenant: string, subject: Pay
 
 const NOTHING_KNOWN = derivePayment([])
 
+/** What the first round trip has claimed: rows inserted under the offered ids, rows that stood and are locked now. */
+export interface ClaimedPayments {
+  /** The drafts as they were offered, by lock, with the id that each was offered under. */
+  readonly offered: ReadonlyMap<string, { readonly draft: PaymentDraft; readonly id: bigint }>
+  readonly inserted: ReadonlySet<bigint>
+  readonly standing: readonly PaymentRow[]
+}
+
 /**
- * Locks the payments of the batch, takes in what is new about them and derives their states. A row is inserted when
- * anything refers to it; rows that were there are locked in a later statement, and read in a statement after that.
+ * Claims the payments of a batch, in key order: inserts the rows that are missing, with the state that the batch's facts
+ * give, and in a later statement locks those that stood. Both statements share a round trip.
  */
-export async function settlePayments(work: Work, drafts: PaymentDrafts, intake: Intake): Promise<void> {
-  if (drafts.size === 0) return
+export async function claimPayments(
+  tx: Transaction,
+  bucket: number,
+  ids: readonly bigint[],
+  drafts: PaymentDrafts,
+): Promise<ClaimedPayments> {
   const sorted = [...drafts.values()].sort((a, b) => (a.lock < b.lock ? -1 : 1))
   const linked = linkTargets(sorted)
-  for (const draft of sorted) {
-    const alone = !linked.has(draft.lock)
-    draft.complete = alone
-    draft.state = alone ? derivePayment(draft.statements.facts()) : NOTHING_KNOWN
-  }
-  const ids = await work.ids.subjects.take(work.tx, sorted.length)
-  const inserted = await insertPayments(
-    work.tx,
-    work.bucket,
-    work.as_of,
-    sorted.map((draft, place) => ({ ...write(draft), id: ids[place]! })),
-  )
-  const standing: PaymentDraft[] = []
+  const offered = sorted.map((draft, place) => {
+    draft.complete = !linked.has(draft.lock)
+    draft.state = draft.complete ? derivePayment(draft.statements.facts()) : NOTHING_KNOWN
+    return { draft, id: ids[place]! }
+  })
+  const keys = offered.map(({ draft, id }) => ({ ...write(draft), id }))
+  const [inserted, standing] = await allOf([insertPayments(tx, bucket, keys), lockPayments(tx, bucket, keys)])
+  invariant(inserted.size + standing.length === keys.length, 'payments locked are not the payments asked for')
+  return { offered: new Map(offered.map((offer) => [offer.draft.lock, offer])), inserted, standing }
+}
+
+/**
+ * Takes in what is new about the payments that were claimed, and derives their states. `drafts` are those that were
+ * offered, or others with fewer statements when some events of the batch turned out to be known.
+ */
+export async function settlePayments(
+  work: Work,
+  drafts: PaymentDrafts,
+  claimed: ClaimedPayments,
+  intake: Intake,
+): Promise<void> {
   const facts = new Map<PaymentDraft, Fact[]>()
-  for (const [place, draft] of sorted.entries()) {
-    const id = ids[place]!
-    if (!inserted.has(id)) {
-      draft.complete = false
-      draft.state = null
-      standing.push(draft)
-      continue
-    }
+  let simple = true
+  for (const { draft: offer, id } of claimed.offered.values()) {
+    if (!claimed.inserted.has(id)) continue
+    // Nothing told of it stands any more only if all its events were known under another meaning; then it is a placeholder.
+    const draft = paymentDraft(drafts, offer.key.tenant, offer.subject)
     draft.id = id
+    if (draft !== offer) {
+      draft.complete = offer.complete && draft.statements.size === offer.statements.size
+      draft.state = draft.complete ? offer.state : NOTHING_KNOWN
+    }
     facts.set(draft, takeIn(intake, id, draft.statements, []))
+    simple &&= draft.complete
   }
-  if (standing.length === 0 && linked.size === 0) return
-  await lockStanding(work, drafts, standing)
+  for (const row of claimed.standing) {
+    const draft = drafts.get(paymentLock(row))
+    if (!draft) continue
+    draft.complete = false
+    draft.state = null
+    adopt(draft, row)
+    simple = false
+  }
+  if (simple) return
+  await lockElsewhere(work, drafts)
   await deriveStanding(work, drafts, facts, intake)
 }
 
@@ -149,23 +181,14 @@ function linkTargets(drafts: readonly PaymentDraft[]): Set<string> {
   return joined
 }
 
-async function lockStanding(
-  work: Work,
-  drafts: PaymentDrafts,
-  standing: readonly PaymentDraft[],
-): Promise<void> {
-  if (standing.length === 0) return
-  const rows = await lockPayments(
-    work.tx,
-    work.bucket,
-    standing.map((draft) => draft.key),
+/**
+ * The money of a stand-in is another payment's, whose row guards them both. It was not known before the first lock, so
+ * it comes out of key order; a deadlock that this may cause is repeated whole.
+ */
+async function lockElsewhere(work: Work, drafts: PaymentDrafts): Promise<void> {
+  const elsewhere = new Set(
+    [...drafts.values()].flatMap((draft) => (draft.linked_to === null ? [] : [draft.linked_to])),
   )
-  invariant(rows.length === standing.length, 'payments locked are not the payments asked for')
-  for (const row of rows) adopt(drafts.get(paymentLock(row))!, row)
-  // The money of a stand-in is another payment's, whose row guards them both. It was not known before the first lock,
-  // so it comes out of key order; a deadlock that this may cause is repeated whole.
-  const elsewhere = new Set(rows.map((row) => row.linked_to).filter((id) => id !== null))
-  for (const row of rows) elsewhere.delete(row.id)
   for (const draft of drafts.values()) elsewhere.delete(draft.id)
   if (elsewhere.size === 0) return
   for (const row of await lockPaymentsById(work.tx, work.bucket, [...elsewhere].sort(ascending))) {
@@ -232,7 +255,7 @@ async function deriveStanding(
 }
 
 async function loadStored(work: Work, ids: readonly bigint[]) {
-  const [live, dormant] = await Promise.all([
+  const [live, dormant] = await allOf([
     ids.length > 0 ? loadFacts(work.tx, work.bucket, ids) : [],
     work.with_dormant && ids.length > 0 ? loadDormantFacts(work.tx, work.bucket, ids) : [],
   ])

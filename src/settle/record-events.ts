@@ -22,69 +22,86 @@ interface Copy {
   copies: number
 }
 
+/** The events of a batch, each once, under the id that it will have if it is new. */
+export interface OfferedEvents {
+  /** Event lock of each item by its place; empty for an item without an event. */
+  readonly locks: readonly string[]
+  /** By lock: the first item that brings the event. */
+  readonly first: ReadonlyMap<
+    string,
+    { readonly place: number; readonly id: bigint; readonly event: EventRow }
+  >
+}
+
+export async function offerEvents(
+  tx: Transaction,
+  ids: IdBlocks,
+  items: readonly SettleItem[],
+): Promise<OfferedEvents> {
+  const locks = items.map(({ event }) => (event ? eventLock(event) : ''))
+  const places = new Map<string, number>()
+  for (const [place, lock] of locks.entries()) if (lock !== '' && !places.has(lock)) places.set(lock, place)
+  const taken = places.size > 0 ? await ids.take(tx, places.size) : []
+  const first = [...places].map(
+    ([lock, place], index) => [lock, { place, id: taken[index]!, event: items[place]!.event! }] as const,
+  )
+  return { locks, first: new Map(first) }
+}
+
+/** Takes the event locks in key order; gives the ids of the events that were new. */
+export function insertOffered(
+  tx: Transaction,
+  bucket: number,
+  offered: OfferedEvents,
+): Promise<ReadonlySet<bigint>> {
+  if (offered.first.size === 0) return Promise.resolve(new Set())
+  const inOrder = [...offered.first].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, offer]) => offer)
+  return insertEvents(tx, bucket, inOrder)
+}
+
+/** The batch as it is when every event is new; most often it is. */
+export function assumeNew(items: readonly SettleItem[], offered: OfferedEvents): Recorded[] {
+  return items.map((item, place) => {
+    if (!item.event) return { item, source: item.source, content_changed: false }
+    const offer = offered.first.get(offered.locks[place]!)!
+    const source = offer.place === place ? ({ kind: 'event', id: offer.id, version: 1 } as const) : null
+    return { item, source, content_changed: false }
+  })
+}
+
 /**
- * The first step: takes the event locks in key order. New events are inserted, repeats are counted, another content of
- * a known event is stored as its next version.
+ * What the event locks say: new events stay as assumed, repeats are counted, another content of a known event is stored
+ * as its next version.
  */
 export async function recordEvents(
   tx: Transaction,
-  ids: IdBlocks,
   bucket: number,
-  items: readonly SettleItem[],
+  assumed: readonly Recorded[],
+  { locks, first }: OfferedEvents,
+  inserted: ReadonlySet<bigint>,
 ): Promise<Recorded[]> {
-  const offered = new Map<string, Offered>()
-  const locks = items.map(({ event }) => (event ? eventLock(event) : ''))
-  for (const [place, { event }] of items.entries()) {
-    if (event && !offered.has(locks[place]!)) offered.set(locks[place]!, { place, event, id: 0n })
-  }
-  const inserted = await insertOffered(tx, ids, bucket, offered)
-  const isFresh = (place: number) => {
-    const offer = offered.get(locks[place]!)
-    return offer?.place === place && inserted.has(offer.id)
-  }
-  const repeats = new Map<string, EventRow>()
-  for (const [place, { event }] of items.entries())
-    if (event && !isFresh(place)) repeats.set(locks[place]!, event)
-  const known = repeats.size > 0 ? await findEvents(tx, bucket, [...repeats.values()]) : new Map()
+  const isRepeat = ({ item, source }: Recorded) => item.event !== null && !(source && inserted.has(source.id))
+  const repeats = new Set(assumed.flatMap((entry, place) => (isRepeat(entry) ? [locks[place]!] : [])))
+  const known =
+    repeats.size > 0
+      ? await findEvents(
+          tx,
+          bucket,
+          [...repeats].map((lock) => first.get(lock)!.event),
+        )
+      : new Map()
   const copies = new Map<bigint, Copy>()
   const recorded: Recorded[] = []
-  for (const [place, item] of items.entries()) {
-    if (!item.event) recorded.push({ item, source: item.source, content_changed: false })
-    else if (isFresh(place)) {
-      const { id } = offered.get(locks[place]!)!
-      recorded.push({ item, source: { kind: 'event', id, version: 1 }, content_changed: false })
-    } else recorded.push(await recordRepeat(tx, bucket, item, item.event, known.get(locks[place]!)!, copies))
+  for (const [place, entry] of assumed.entries()) {
+    const { item } = entry
+    if (!item.event || !isRepeat(entry)) recorded.push(entry)
+    else recorded.push(await recordRepeat(tx, bucket, item, item.event, known.get(locks[place]!)!, copies))
   }
   if (copies.size > 0) {
     const inOrder = [...copies.values()].sort((a, b) => (a.event_id < b.event_id ? -1 : 1))
     await insertEventCopies(tx, bucket, inOrder)
   }
   return recorded
-}
-
-/** The first item of the batch that brings this event. */
-interface Offered {
-  readonly place: number
-  readonly event: EventRow
-  id: bigint
-}
-
-/** Offers each event once, in key order, under an id of its own; gives the ids of those that were new. */
-async function insertOffered(
-  tx: Transaction,
-  ids: IdBlocks,
-  bucket: number,
-  offered: Map<string, Offered>,
-): Promise<ReadonlySet<bigint>> {
-  if (offered.size === 0) return new Set()
-  const inOrder = [...offered].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, offer]) => offer)
-  const taken = await ids.take(tx, inOrder.length)
-  for (const [index, offer] of inOrder.entries()) offer.id = taken[index]!
-  return insertEvents(
-    tx,
-    bucket,
-    inOrder.map(({ id, event }) => ({ id, event })),
-  )
 }
 
 async function recordRepeat(

@@ -1,12 +1,12 @@
 import { Fault } from '../facts/fault.ts'
 import type { Database } from '../store/database.ts'
 import { lostRace } from '../store/driver-fault.ts'
-import { readClock } from '../store/queries/read-clock.ts'
 import { deleteEventWitnesses } from '../store/queries/replace-witnesses.ts'
 import type { Ids } from '../store/queries/take-ids.ts'
 import { useSearchPath } from '../store/queries/use-search-path.ts'
 import { asChange } from './change.ts'
-import { type Gathered, gather } from './gather.ts'
+import { type Claim, claim } from './claim.ts'
+import type { Gathered } from './gather.ts'
 import { type FindOrders, HookTimeout, type HookTransaction, type OnEntitlement, runHook } from './hook.ts'
 import type { SettleItem, SettleOutcome } from './item.ts'
 import {
@@ -19,7 +19,7 @@ import {
   orderDraft,
 } from './orders.ts'
 import { changesOrder, type PaymentDrafts, settlePayments } from './payments.ts'
-import { type Recorded, recordEvents } from './record-events.ts'
+import type { Recorded } from './record-events.ts'
 import { emptyIntake, type Intake } from './statement.ts'
 import { settleSubscriptions } from './subscriptions.ts'
 import { DormantFacts, type Work } from './work.ts'
@@ -115,10 +115,8 @@ async function attempt(
   const reached = async (boundary: Boundary) => options.onBoundary?.(boundary)
   try {
     await reached('begun')
-    const [as_of, recorded] = await Promise.all([
-      readClock(tx),
-      recordEvents(tx, context.ids.events, bucket, items),
-    ])
+    const claimed = await claim(tx, context.ids, bucket, items, options.depth)
+    const { as_of, recorded } = claimed
     await reached('recorded')
     const work: Work = {
       tx,
@@ -129,7 +127,7 @@ async function attempt(
       topics: context.topics,
       with_dormant,
     }
-    const kept = await settleRecorded(context, work, recorded, options, reached)
+    const kept = await settleClaimed(context, work, claimed, options, reached)
     if (options.rehearse) await tx.rollback()
     else await tx.commit()
     if (recorded.some((entry) => entry.source !== null)) context.onCommitted?.()
@@ -148,10 +146,10 @@ function outcome({ item, source }: Recorded, kept: boolean): SettleOutcome {
 }
 
 /** Everything between the event locks and COMMIT. Gives the places of the items that are kept, with the reason. */
-async function settleRecorded(
+async function settleClaimed(
   context: SettleContext,
   work: Work,
-  recorded: readonly Recorded[],
+  { recorded, drafts, payments, orders }: Claim,
   options: SettleOptions,
   reached: (boundary: Boundary) => Promise<void>,
 ): Promise<Kept> {
@@ -159,13 +157,12 @@ async function settleRecorded(
   if (recorded.every((entry) => entry.source === null && entry.item.touches.length === 0)) return kept
   await takeBack(work, recorded)
   const intake = emptyIntake()
-  const drafts = gather(options.depth === 'event' ? [] : recorded)
-  await settlePayments(work, drafts.payments, intake)
+  await settlePayments(work, drafts.payments, payments, intake)
   await settleSubscriptions(work, drafts.subscriptions, intake)
   if (options.depth === 'full') {
     nameOrders(drafts.payments, drafts.orders)
     if (drafts.orders.size > 0) {
-      await lockOrderDrafts(work, drafts.orders)
+      await lockOrderDrafts(work, drafts.orders, orders)
       await reached('locked')
       const failed = new Map<OrderDraft, string>()
       await deriveOrders(context, work, drafts.orders, intake, options, failed)

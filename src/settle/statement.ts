@@ -10,22 +10,29 @@ export interface Statement {
   readonly sources: WitnessSource[]
 }
 
+const storedForms = new WeakMap<Fact, { encoded: string; digest: Buffer }>()
+
+/** A batch is sorted by subject again when some of its events turn out to be known; what a fact looks like stays. */
+function storedForm(fact: Fact): { encoded: string; digest: Buffer } {
+  let form = storedForms.get(fact)
+  if (!form) {
+    const encoded = encodeContent(fact.content)
+    form = { encoded, digest: contentDigest(fact.kind, encoded) }
+    storedForms.set(fact, form)
+  }
+  return form
+}
+
 /** The statements about one subject, each once, whoever tells it how often. */
 export class Statements {
   readonly #byIdentity = new Map<string, Statement>()
 
   add(fact: Fact, source: WitnessSource): void {
-    const encoded = encodeContent(fact.content)
+    const { encoded, digest } = storedForm(fact)
     const identity = `${fact.key}\n${fact.kind}\n${encoded}`
     const known = this.#byIdentity.get(identity)
     if (known) known.sources.push(source)
-    else
-      this.#byIdentity.set(identity, {
-        fact,
-        encoded,
-        digest: contentDigest(fact.kind, encoded),
-        sources: [source],
-      })
+    else this.#byIdentity.set(identity, { fact, encoded, digest, sources: [source] })
   }
 
   get size(): number {

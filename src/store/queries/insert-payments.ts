@@ -8,13 +8,13 @@ const INSERT: Statement = {
     insert into payments (bucket, id, facts_rev, created_at, updated_at, tenant, namespace, account, provider_payment_id,
       linked_to, has_stand_ins, open_exceptions, has_returns, moved_at, status, currency, authorized_minor,
       captured_minor, refunded_minor, refund_pending_minor, disputed_minor, lost_minor, reversed_minor, order_refs)
-    select $1, p.id, 1, $2, $2, p.tenant, p.namespace, p.account, p.provider_payment_id,
+    select $1, p.id, 1, now(), now(), p.tenant, p.namespace, p.account, p.provider_payment_id,
       p.linked_to, p.has_stand_ins, p.open_exceptions, p.has_returns, p.moved_at, p.status, p.currency,
       p.authorized_minor, p.captured_minor, p.refunded_minor, p.refund_pending_minor, p.disputed_minor, p.lost_minor,
       p.reversed_minor, p.order_refs::text[]
-    from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::boolean[], $9::int[], $10::boolean[],
-      $11::timestamptz[], $12::text[], $13::text[], $14::numeric[], $15::numeric[], $16::numeric[], $17::numeric[],
-      $18::numeric[], $19::numeric[], $20::numeric[], $21::text[], $22::bigint[])
+    from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::boolean[], $8::int[], $9::boolean[],
+      $10::timestamptz[], $11::text[], $12::text[], $13::numeric[], $14::numeric[], $15::numeric[], $16::numeric[],
+      $17::numeric[], $18::numeric[], $19::numeric[], $20::text[], $21::bigint[])
       as p(tenant, namespace, account, provider_payment_id, linked_to, has_stand_ins, open_exceptions, has_returns,
         moved_at, status, currency, authorized_minor, captured_minor, refunded_minor, refund_pending_minor,
         disputed_minor, lost_minor, reversed_minor, order_refs, id)
@@ -29,12 +29,10 @@ const INSERT: Statement = {
 export async function insertPayments(
   db: Queryable,
   bucket: number,
-  as_of: Date,
   payments: readonly (PaymentKey & PaymentWrite & { readonly id: bigint })[],
 ): Promise<Set<bigint>> {
   const rows = await db.query<{ id: bigint }>(INSERT, [
     bucket,
-    as_of,
     payments.map((payment) => payment.tenant),
     payments.map((payment) => payment.namespace),
     payments.map((payment) => payment.account),
