@@ -142,7 +142,7 @@ function comparePayment(
       has_stand_ins,
       open_exceptions: state.exceptions.length,
       // The refunds of a stand-in are rows of the payment that its money is.
-      ...(state.status === 'linked' ? {} : { has_returns: state.refunds.length + state.disputes.length > 0 }),
+      has_returns: state.refunds.length + state.disputes.length > 0,
     },
   )
 }
@@ -151,7 +151,7 @@ function compareRefunds({ row, state }: DerivedPayment, stored: readonly RefundR
   const rows = new Map(stored.map((refund) => [refund.provider_refund_id, refund]))
   const key = (id: string) => naturalKey(row.tenant, row.namespace, row.account, id)
   const differences: Difference[] = []
-  for (const refund of state.status === 'linked' ? [] : state.refunds) {
+  for (const refund of state.refunds) {
     const is = rows.get(refund.refund)
     rows.delete(refund.refund)
     if (!is) differences.push(absent('refunds', key(refund.refund)))
@@ -171,7 +171,7 @@ function compareDisputes({ row, state }: DerivedPayment, stored: readonly Disput
   const rows = new Map(stored.map((dispute) => [name(dispute.provider_dispute_id, dispute.stage), dispute]))
   const key = (id: string) => naturalKey(row.tenant, row.namespace, row.account, id)
   const differences: Difference[] = []
-  for (const dispute of state.status === 'linked' ? [] : state.disputes) {
+  for (const dispute of state.disputes) {
     const id = name(dispute.dispute, dispute.stage)
     const is = rows.get(id)
     rows.delete(id)

@@ -44,17 +44,13 @@ export async function derivePayments(
       const group = [row.id, ...joined]
       if (own.some((fact) => fact.kind === 'payment_link')) {
         const state = derivePayment(own)
-        return [row.id, { row, group, has_stand_ins: row.has_stand_ins, state: asStandIn(state) }]
+        return [row.id, { row, group, has_stand_ins: row.has_stand_ins, state }]
       }
       const all = group.flatMap((id) => facts.get(id)!)
       const state = derivePayment(all, row.provider_payment_id)
       return [row.id, { row, group, has_stand_ins: joined.length > 0, state }]
     }),
   )
-}
-
-function asStandIn(state: PaymentState): PaymentState {
-  return state.status === 'linked' ? { ...state, orders_named: [], order: null } : state
 }
 
 function subject(row: PaymentRow): PaymentSubject {

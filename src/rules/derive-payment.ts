@@ -19,6 +19,7 @@ import { ofKind, type Statement, unite } from './unite.ts'
 export function derivePayment(facts: readonly Fact[], id?: string): PaymentState {
   const { statements, conflicts: field_conflicts } = unite(facts)
   const link = resolveLink(statements, field_conflicts, id)
+  if (link.linked_to !== null) return { ...NOTHING, status: 'linked', linked_to: link.linked_to }
   const collection = deriveCollection(ofKind(statements, 'payment_milestone'), link.canonical)
   const refunds = deriveRefunds(statements)
   const currency =
@@ -47,18 +48,17 @@ export function derivePayment(facts: readonly Fact[], id?: string): PaymentState
     reversed_minor: collection.reversed_minor,
   }
   const state: PaymentState = {
-    status: statusOf(conflicts, link.linked_to, collection),
+    status: statusOf(conflicts, collection),
     order: orders_named.length === 1 ? orders_named[0]! : null,
     orders_named,
     currency,
     ...sums,
     moved_at: collection.moved_at,
-    linked_to: link.linked_to,
+    linked_to: null,
     refunds: refunds.states,
     disputes: disputes.map((dispute) => dispute.state),
     exceptions: [],
   }
-  if (link.linked_to !== null) return state
   const exceptions = [
     ...conflictExceptions(conflicts, 'payment'),
     ...paymentExceptions(state, collection, disputes, ofKind(statements, 'refund_total')),
@@ -66,12 +66,27 @@ export function derivePayment(facts: readonly Fact[], id?: string): PaymentState
   return { ...state, exceptions: sortExceptions(exceptions) }
 }
 
-function statusOf(
-  conflicts: readonly Conflict[],
-  linked_to: string | null,
-  collection: Collection,
-): PaymentStatus {
-  if (linked_to !== null) return 'linked'
+/** A stand-in's money, refunds and orders are told of the payment that it belongs to, and counted there alone. */
+const NOTHING: PaymentState = {
+  status: 'unknown',
+  order: null,
+  orders_named: [],
+  currency: null,
+  authorized_minor: 0n,
+  captured_minor: 0n,
+  refunded_minor: 0n,
+  refund_pending_minor: 0n,
+  disputed_minor: 0n,
+  lost_minor: 0n,
+  reversed_minor: 0n,
+  moved_at: null,
+  linked_to: null,
+  refunds: [],
+  disputes: [],
+  exceptions: [],
+}
+
+function statusOf(conflicts: readonly Conflict[], collection: Collection): PaymentStatus {
   if (conflicts.length > 0) return 'conflicted'
   return collection.milestone ?? 'unknown'
 }

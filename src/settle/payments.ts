@@ -283,7 +283,7 @@ function deriveGroups(
         : drafts.get(paymentLock({ ...draft.key, provider_payment_id: state.linked_to }))
     if (changed.has(draft) || target?.id !== draft.linked_to) {
       if (draft.linked_to !== null && target?.id !== draft.linked_to) unlink(drafts, draft, wanted)
-      draft.state = state.status === 'linked' ? { ...state, orders_named: [], order: null } : state
+      draft.state = state
       draft.linked_to = target?.id ?? null
     }
     wanted.delete(draft)

@@ -167,6 +167,44 @@ withDatabases('settling made-up histories', (open) => {
       { numRuns: RUNS },
     )
   })
+
+  it('P25 P19 ends the same when the merchant’s own table gives the terms, also where hooks fail at first', async () => {
+    const database = await open()
+    const ways = fc.array(fc.boolean(), { minLength: 1, maxLength: 5 })
+    await fc.assert(
+      fc.asyncProperty(arrived, sizes, ways, async ({ told, messages }, lengths, well) => {
+        let failing = false
+        const terms = new Map(told.orders.map((order) => [order.reference, order.terms]))
+        const merchant = new Merchant(database, {
+          breaker_failures: Number.MAX_SAFE_INTEGER,
+          onEntitlement: () => {
+            if (failing) throw new Error('the hook fails')
+          },
+          findOrders: async (references) =>
+            new Map(
+              references.flatMap((reference) => {
+                const found = terms.get(reference)
+                return found ? [[reference, found] as const] : []
+              }),
+            ),
+        })
+        let turn = 0
+        const events = messages.filter((message) => !message.id.startsWith('registered '))
+        for (const batch of batches(events, lengths)) {
+          failing = !well[turn++ % well.length]!
+          await merchant.outcomes(...batch.map((message) => merchant.message(message)))
+        }
+        failing = false
+        for (const outcome of await merchant.sweep()) expect(outcome).toBe('settled')
+        const { orders, ...rest } = await merchant.outcome()
+        expect(rest).toEqual({ payments: told.expected.payments, subscriptions: told.expected.subscriptions })
+        for (const [reference, end] of Object.entries(orders))
+          expect(end).toEqual(told.expected.orders[reference])
+        await expectEffects(merchant)
+      }),
+      { numRuns: RUNS },
+    )
+  })
 })
 
 withDatabases('settling in several processes at once', (open) => {
