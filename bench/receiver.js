@@ -27,7 +27,9 @@ export async function startReceiver(name, { database_url, hook = false, director
     PORT: '0',
   }
   const child = fork(fileURLToPath(new URL(`./receivers/${name}.js`, import.meta.url)), {
-    execArgv: process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof'] : (process.env.NFLAGS ?? '').split(' ').filter(Boolean),
+    execArgv: process.env.PROF
+      ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof']
+      : (process.env.NFLAGS ?? '').split(' ').filter(Boolean),
     env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })

@@ -63,7 +63,8 @@ async function measureScenarios(bench) {
   for (const hook of [false, true]) {
     const alike = scenarios.filter((scenario) => scenario.hook === hook)
     const namesOf = ({ name }) => (name === '' ? options.receivers : recording)
-    for (const [scenario, measured] of await measure(bench, alike, namesOf)) enterFigures(report, scenario, measured)
+    for (const [scenario, measured] of await measure(bench, alike, namesOf))
+      enterFigures(report, scenario, measured)
   }
   return { ...report.ratios, p50_ms: report.p50_ms, p99_ms: report.p99_ms, scenarios: report.scenarios }
 }

@@ -40,7 +40,15 @@ export interface FactOf<K extends FactKind> {
   readonly content: FactContent[K]
 }
 
-type Encodable = string | number | boolean | bigint | null | undefined | Encodable[] | { [name: string]: Encodable }
+type Encodable =
+  | string
+  | number
+  | boolean
+  | bigint
+  | null
+  | undefined
+  | Encodable[]
+  | { [name: string]: Encodable }
 
 /**
  * The stored form of a fact's content: JSON with sorted names, no nulls, and amounts (names ending in `_minor`)

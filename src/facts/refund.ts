@@ -40,7 +40,10 @@ export interface RefundTotal {
   readonly currency: string
 }
 
-export function refundMilestone(subject: PaymentSubject, content: RefundMilestoneReached): FactOf<'refund_milestone'> {
+export function refundMilestone(
+  subject: PaymentSubject,
+  content: RefundMilestoneReached,
+): FactOf<'refund_milestone'> {
   return { subject, key: `refund/${content.refund}/${content.milestone}`, kind: 'refund_milestone', content }
 }
 
