@@ -43,7 +43,7 @@ export class Orders {
   /**
    * Registers one order or many. Registering the same terms again changes nothing.
    * Throws Fault `order_invalid` (nothing of the call is written), `order_conflict` (known with other terms),
-   * `database_unavailable`, `queue_full`.
+   * `database_unavailable`, `database_busy`, `queue_full`.
    */
   async register(orders: OrderRegistration | readonly OrderRegistration[]): Promise<void> {
     const list = Array.isArray(orders)

@@ -90,7 +90,7 @@ withDatabases('settling made-up histories', (open) => {
         // Another process: a settler that remembers nothing.
         const again = new Merchant(database, { tenant: merchant.tenant })
         const events = told.messages.map((message) => again.event(message.id, message.facts))
-        expect(new Set(await again.outcomes(...events))).toEqual(new Set(['duplicate']))
+        for (const outcome of await again.outcomes(...events)) expect(outcome).toBe('duplicate')
         expect(await snapshot(merchant)).toEqual(before)
       }),
       { numRuns: 10 },
@@ -212,9 +212,11 @@ withDatabases('settling in several processes at once', (open) => {
     const database = await open()
     await fc.assert(
       fc.asyncProperty(arrived, sizes, async ({ told, messages }, lengths) => {
-        const first = new Merchant(database)
-        const second = new Merchant(database, { tenant: first.tenant })
-        const third = new Merchant(database, { tenant: first.tenant })
+        // However slow the machine is, a lock is waited for and nothing has to be kept.
+        const patient = { lanes: 16, batch_lock_timeout_ms: 20_000, lane_lock_timeout_ms: 20_000 }
+        const first = new Merchant(database, patient)
+        const second = new Merchant(database, { ...patient, tenant: first.tenant })
+        const third = new Merchant(database, { ...patient, tenant: first.tenant })
         const runs = [first, second, third].map(async (merchant, index) => {
           const mine = index === 1 ? [...messages].reverse() : messages
           for (const batch of batches(mine, lengths.slice(index % lengths.length))) {
@@ -225,7 +227,7 @@ withDatabases('settling in several processes at once', (open) => {
         await Promise.all(runs)
         await expectEnd(first, told)
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, endOnFailure: true },
     )
   })
 })

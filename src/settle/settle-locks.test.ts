@@ -133,6 +133,23 @@ withPostgres('a lock that someone else holds', (open) => {
     }
   })
 
+  it('P12 on an order that the merchant registers is a fault that says to try again, also when all lanes are taken', async () => {
+    const database = await open()
+    for (const lanes of [0, 1]) {
+      const merchant = new Merchant(database, { lanes, lane_lock_timeout_ms: 100 })
+      await merchant.settle(pay(merchant, '8'))
+      const [text, values] = HELD['the order row']!
+      const holder = await holding(database, text, values(merchant.tenant))
+      try {
+        expect(await merchant.outcomes(merchant.order('8', TERMS))).toEqual(['database_busy'])
+      } finally {
+        await holder.rollback()
+      }
+      expect(await merchant.outcomes(merchant.order('8', TERMS))).toEqual(['settled'])
+      expect(await merchant.rights()).toEqual(['8 licence granted'])
+    }
+  })
+
   it('P10 case-12 on the same event, which another process has not committed, ends as its duplicate', async () => {
     const database = await open()
     const merchant = new Merchant(database, { batch_lock_timeout_ms: 5_000 })

@@ -121,7 +121,7 @@ export class Settler {
   /** The items wait for their lock apart from the others; the batcher goes on meanwhile. */
   #takeLane(bucket: number, part: Part, end: End): void {
     if (this.#waiting >= this.#options.lanes) {
-      void this.#keepEach(bucket, part, new Error('a lock is held elsewhere'), end)
+      void this.#keepEach(bucket, part, lockedElsewhere(), end)
       return
     }
     this.#waiting += 1
@@ -233,8 +233,15 @@ function systemFault(error: unknown): Fault | null {
   return null
 }
 
+function lockedElsewhere(cause?: unknown): Fault {
+  const message =
+    'Another transaction holds a lock on this order or payment. Try again; end transactions soon.'
+  return new Fault('database_busy', message, { retriable: true, cause })
+}
+
 function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error
+  if (errorCode(error) === LOCK_NOT_AVAILABLE) return lockedElsewhere(error)
   return new Fault(
     'settle_failed',
     'Settling failed. Look at the cause; the sender was asked to deliver again.',
