@@ -5,6 +5,7 @@ import { checkOptions, endpointOptions, type PaidOnceOptions } from './options.t
 import { delivererOf, topicsOf } from './outgoing.ts'
 import type { Answer } from './receive/answer.ts'
 import { Batcher } from './receive/batcher.ts'
+import { checkClock } from './receive/clock-watch.ts'
 import type { Endpoint } from './receive/endpoint.ts'
 import { fetchDelivery } from './receive/fetch.ts'
 import { KeptSweeper } from './receive/kept.ts'
@@ -157,10 +158,15 @@ export class PaidOnce {
     const kept = new KeptSweeper(this.settler, this.endpoints, buckets.length, Date.now, { onError })
     await worker.start()
     kept.start()
+    const checkOnce = () =>
+      checkClock(this.database, this.bucketOf(this.tenant), this.tenant, Date.now).catch(onError)
+    await checkOnce()
+    const clock = setInterval(checkOnce, CLOCK_CHECK_MS).unref()
     return {
       worker,
       kept,
       stop: async (drain_ms = 5_000) => {
+        clearInterval(clock)
         await Promise.all([worker.stop({ drain_ms }), kept.stop()])
         if (own) await database.close()
       },
@@ -201,6 +207,9 @@ export class PaidOnce {
     await this.database.close()
   }
 }
+
+/** How often this machine's clock is compared with the database's, milliseconds. */
+const CLOCK_CHECK_MS = 600_000
 
 export interface RunningWork {
   readonly worker: EffectsWorker
