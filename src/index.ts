@@ -7,7 +7,7 @@
  *
  * const paidonce = await createPaidOnce({
  *   mode: 'test',
- *   endpoints: { stripe: stripe({ webhookSecrets: process.env.STRIPE_WHSEC! }) },
+ *   endpoints: { stripe: stripe({ webhookSecrets: process.env.STRIPE_WEBHOOK_SECRET! }) },
  * })
  * const response = await paidonce.fetch(request)
  */

@@ -73,6 +73,9 @@ export class PaidOnce {
       ids: newIds(),
       topics: topicsOf(options.effects),
       onCommitted: () => this.#announce(),
+      onHook: (failure: string | null) => {
+        if (failure !== null) this.#complain(hookFailed(failure))
+      },
       onEntitlement: options.onEntitlement ?? null,
       findOrders: options.findOrders ?? null,
       hook_limit_ms: limits.hook_limit_ms ?? HOOK_LIMIT_MS,
@@ -206,6 +209,14 @@ export class PaidOnce {
     await this.secrets.write().catch((error) => this.#complain(error))
     await this.database.close()
   }
+}
+
+function hookFailed(why: string): Fault {
+  return new Fault(
+    'hook_failed',
+    `onEntitlement failed: ${why}. What it was called for is kept and settled again later; mend the hook.`,
+    { retriable: true },
+  )
 }
 
 /** How often this machine's clock is compared with the database's, milliseconds. */

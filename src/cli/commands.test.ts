@@ -203,10 +203,27 @@ withPostgres('commands', (open, url) => {
     expect((await run('events', 'show', 'evt_none')).status).toBe(1)
   })
 
+  it('says why an event is kept', async () => {
+    const log: unknown[] = []
+    const onEntitlement = () => {
+      throw new Error('relation "licences" does not exist')
+    }
+    const shop = openShop(await open(), {
+      options: { onEntitlement, log: (level, message, details) => log.push([level, message, details?.code]) },
+    })
+    await shop.order('A-1', 1_999n)
+    expect(await shop.deliver(stripeEvents.chargeSucceeded({ ...SALE, event: 'evt_kept' }))).toBe(200)
+    const why = 'relation "licences" does not exist'
+    expect((await run('events', 'list')).out).toContain(why)
+    expect((await run('events', 'show', 'evt_kept')).out).toContain(`kept: ${why}`)
+    const message = expect.stringContaining(`onEntitlement failed: ${why}`)
+    expect(log).toContainEqual(['error', message, 'hook_failed'])
+  })
+
   it('lists exceptions with what to do', async () => {
     const database = await open()
     await openShop(database).deliver(stripeEvents.chargeSucceeded(SALE))
-    expect((await run('exceptions')).out).toContain('register it, or refund the payment')
+    expect((await run('exceptions')).out).toMatch(/register it, or refund the payment\.\n\n1 shown\.\n$/)
     expect(await json<unknown[]>('exceptions', '--kind', 'unknown_order')).toHaveLength(1)
     expect((await run('exceptions', '--kind', 'late_reversal')).out).toBe('Nothing waits for a decision.\n')
   })

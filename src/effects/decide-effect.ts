@@ -73,7 +73,8 @@ async function decide(
   const tx = await db.begin()
   try {
     const effect = await lockEffect(tx, bucket, id)
-    if (!effect) throw new Fault('not_found', `There is no effect ${id}. Look for its id among the effects.`)
+    if (!effect)
+      throw new Fault('not_found', `There is no effect ${id}. List them with \`paidonce effects list\`.`)
     await write(tx, bucket, effect)
     const subject = { tenant: effect.tenant, subject_kind: 'effect' as const, subject_key: String(id) }
     const open = await loadOpenExceptions(tx, bucket, 'effects', [subject])

@@ -37,10 +37,13 @@ function build(paidonce: PaidOnce): FastifyInstance {
     // Deliveries go straight to the receiver; everything else goes through Fastify. Its body parsing and reply cost as
     // much per delivery as verifying, translating and deriving it together.
     serverFactory: (route, options) =>
-      createServer({ requestTimeout: Number(options.requestTimeout ?? 0) }, (request, response) => {
-        if (DELIVERY.test(request.url ?? '')) deliver(request, response)
-        else route(request, response)
-      }),
+      createServer(
+        { requestTimeout: Number(options.requestTimeout ?? 0), keepAliveTimeout: KEEP_ALIVE_MS },
+        (request, response) => {
+          if (DELIVERY.test(request.url ?? '')) deliver(request, response)
+          else route(request, response)
+        },
+      ),
     // Senders do not follow redirects, and both spellings of a path are given out.
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
     // Nobody signs a delivery for half a minute; a body that trickles in only holds a socket.
@@ -68,6 +71,9 @@ function build(paidonce: PaidOnce): FastifyInstance {
   )
   return app
 }
+
+/** Longer than the 60 s of common proxies: whoever hangs up first on an idle connection races with the next delivery. */
+const KEEP_ALIVE_MS = 72_000
 
 /** `/webhooks/<endpoint>`, with or without a final slash, doubled slashes or a query. */
 const DELIVERY = /^\/+webhooks\/+[^/?]+\/*(\?|$)/

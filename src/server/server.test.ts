@@ -98,6 +98,11 @@ withDatabases('a server', (open) => {
     expect([again.status, await again.text()]).toEqual([200, '{"status":"duplicate"}'])
   })
 
+  it('keeps an idle connection longer than the proxy before it, so that no delivery meets a closing one', async () => {
+    const { server } = await place(await open())
+    expect(server.app.server.keepAliveTimeout).toBeGreaterThan(60_000)
+  })
+
   it('P02 case-01 case-02 reads exactly the bytes received, and stores them', async () => {
     const here = await place(await open())
     const spaced = JSON.stringify(JSON.parse(paid), null, 2)

@@ -43,10 +43,12 @@ export class HookBreaker {
         if (this.open) throw new Error('The hook keeps failing and is left alone for a while.')
         await hook(change, tx)
       },
-      onHook: (error) => {
-        if (error === null) this.succeeded()
-        else if (!this.open) this.failed()
-        context.onHook?.(error)
+      onHook: (failure) => {
+        // While it is left alone nothing runs, so there is nothing to hear of.
+        if (this.open && failure !== null) return
+        if (failure === null) this.succeeded()
+        else this.failed()
+        context.onHook?.(failure)
       },
     }
   }

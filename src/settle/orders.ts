@@ -233,7 +233,7 @@ function takeInOrderFacts(draft: OrderDraft, stored: readonly StoredFact[], inta
   if (told.length > 1 && fresh.some((fact) => fact.kind === 'order_terms')) {
     throw new Fault(
       'order_conflict',
-      `Order ${draft.key.reference} is registered already with other terms. Terms are pinned when they are registered; use a new reference, or cancel the order first.`,
+      `Order ${draft.key.reference} is registered already with other terms. Terms are pinned when they are registered; use a new reference, or close the order first.`,
     )
   }
   draft.facts = [...known, ...fresh]

@@ -37,8 +37,8 @@ export interface SettleContext {
   readonly hook_limit_ms: number
   /** Hears of each commit that may have left effects. */
   readonly onCommitted?: (() => void) | undefined
-  /** Hears how each run of `onEntitlement` ended: null when well. */
-  readonly onHook?: ((error: unknown) => void) | undefined
+  /** Hears how each run of `onEntitlement` ended: null when well, else why it failed. */
+  readonly onHook?: ((failure: string | null) => void) | undefined
 }
 
 export interface SettleOptions {
@@ -329,9 +329,10 @@ async function runOneByOne(
       context.onHook?.(null)
     } catch (error) {
       if (lostRace(error)) throw error
-      context.onHook?.(error)
+      const why = describe(error)
+      context.onHook?.(why)
       if (error instanceof HookTimeout) throw new OrderHookTimeout([order.lock], error.message)
-      failed.set(order, describe(error))
+      failed.set(order, why)
     }
   }
 }

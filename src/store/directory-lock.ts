@@ -73,7 +73,7 @@ function inUse(directory: string, owner: Owner, host: string): Fault {
   const who = owner.host === host ? `process ${owner.pid}` : `process ${owner.pid} on ${owner.host}`
   return new Fault(
     'directory_in_use',
-    `${where} ${who}. Stop that process, or talk to the running server instead of its files.`,
+    `${where} ${who}. Stop that process first, or share a PostgreSQL server (\`database\`); the command line is let in only by \`paidonce serve\`, \`work\` and \`demo\`.`,
   )
 }
 

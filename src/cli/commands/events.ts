@@ -86,7 +86,7 @@ function listInWords(rows: readonly ListedEvent[]): string {
       row.event_key,
       row.copies,
       row.state,
-      row.reason,
+      row.why_kept ?? row.reason,
     ]),
   )
 }
@@ -102,6 +102,7 @@ function asAnswer({ event, body, versions, facts }: ShownEvent) {
 }
 
 function inWords({ event, body, versions, facts }: ShownEvent): string {
+  const why = event.why_kept ?? event.reason
   const told = facts.map((fact) => [
     `${fact.subject_kind} ${fact.subject}`,
     fact.fact_key,
@@ -112,7 +113,7 @@ function inWords({ event, body, versions, facts }: ShownEvent): string {
       ['key', event.event_key],
       ['type', event.type],
       ['endpoint', `${event.endpoint} (${event.provider}/${event.account}, ${event.mode})`],
-      ['state', event.reason === '' ? event.state : `${event.state}: ${event.reason}`],
+      ['state', why === '' ? event.state : `${event.state}: ${why}`],
       ['occurred', event.occurred_at],
       ['received', event.received_at],
       ['came again', `${event.copies} times`],

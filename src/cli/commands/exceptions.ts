@@ -1,6 +1,6 @@
 import { type ExceptionRow, listExceptions } from '../../store/queries/list-exceptions.ts'
 import { type Register, wholeNumber } from '../command.ts'
-import { table, time } from '../table.ts'
+import { time } from '../table.ts'
 
 interface ExceptionFlags {
   readonly all?: boolean
@@ -30,7 +30,7 @@ export const registerExceptions: Register = (program, act) => {
               (row) =>
                 `${row.severity}  ${row.kind}  ${row.subject_kind} ${row.subject_key}  ${time(row.opened_at)}${row.state === 'open' ? '' : '  closed'}\n  ${row.message}\n`,
             )
-            .join('') + table(['shown'], [[rows.length]]),
+            .join('') + `\n${rows.length} shown.\n`,
     )
     return 0
   })

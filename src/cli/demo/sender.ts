@@ -13,7 +13,7 @@ export interface Sent {
   believed: number
   /** Honest deliveries that were turned away. Must stay 0. */
   turned_away: number
-  /** Times that a delivery was sent again because the receiver asked for it. */
+  /** Times that a delivery was sent again because the receiver asked for it or did not answer. */
   sent_again: number
 }
 
@@ -56,6 +56,8 @@ export async function sendAll(
 }
 
 const TRIES = 20
+/** In place of a status: the connection broke before an answer came, so nobody knows, and it is sent again. */
+const UNANSWERED = 0
 
 async function sendOne(
   agent: Agent,
@@ -65,7 +67,7 @@ async function sendOne(
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const status = await post(agent, options.url, spoil(body, spoilt, options))
-    if (status < 500 || attempt === TRIES) {
+    if ((status !== UNANSWERED && status < 500) || attempt === TRIES) {
       count(sent, spoilt, status)
       return
     }
@@ -108,17 +110,18 @@ function spoil(text: string, spoilt: Spoilt, { secret, now_ms }: SenderOptions):
 }
 
 function post(agent: Agent, url: string, { headers, body }: Message): Promise<number> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
+    const unanswered = () => resolve(UNANSWERED)
     const sending = request(
       url,
       { agent, method: 'POST', headers: { ...headers, 'content-length': body.byteLength } },
       (response) => {
         response.resume()
-        response.once('end', () => resolve(response.statusCode ?? 0))
-        response.once('error', reject)
+        response.once('end', () => resolve(response.statusCode ?? UNANSWERED))
+        response.on('error', unanswered)
       },
     )
-    sending.once('error', reject)
+    sending.on('error', unanswered)
     sending.end(body)
   })
 }

@@ -18,11 +18,15 @@ export interface ListedEvent {
   readonly received_at: Date
   readonly digest: Buffer
   readonly copies: bigint
+  /** Why it could not be settled yet; null unless it is kept. */
+  readonly why_kept: string | null
 }
 
 const COLUMNS = `e.id, e.tenant, e.provider, e.account, e.mode, e.event_key, e.endpoint, e.type, e.state, e.reason,
   e.secret_label, e.api_version, e.adapter_version, e.occurred_at, e.received_at, e.digest,
-  coalesce((select sum(c.copies) from event_copies c where c.event_id = e.id and c.bucket = $1), 0)::bigint as copies`
+  coalesce((select sum(c.copies) from event_copies c where c.event_id = e.id and c.bucket = $1), 0)::bigint as copies,
+  (select coalesce(nullif(u.last_error, ''), u.reason) from unsettled u
+    where u.event_id = e.id and u.order_ref = '' and u.tenant = e.tenant and u.bucket = $1) as why_kept`
 
 const LIST: Statement = {
   name: 'list-events',
