@@ -27,6 +27,9 @@ export interface AmountOptions {
 
 // Keeps a hostile body from buying a quadratic BigInt conversion; a 256-bit amount has 78 digits.
 const LONGEST_TEXT = 100
+/** The largest amount that is stored: 78 digits, as many as a 256-bit number has. */
+export const LARGEST_MINOR = 10n ** 78n - 1n
+
 const DECIMAL = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?$/
 
 /**

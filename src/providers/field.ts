@@ -55,3 +55,15 @@ export function unixTimeIn(parent: unknown, ...path: readonly string[]): string 
     return undefined
   return new Date(value * 1000).toISOString()
 }
+
+/**
+ * ISO 8601 in UTC, or null for a text that is no time, whose zone nobody knows, or that lies beyond the years 1 to 9999,
+ * which a database does not take in this form.
+ */
+export function utcTime(text: string | undefined): string | null {
+  if (text === undefined || !/(?:Z|[+-][0-9]{2}:?[0-9]{2})$/.test(text)) return null
+  const time = new Date(text)
+  if (Number.isNaN(time.getTime())) return null
+  const utc = time.toISOString()
+  return /^(?!0000)[0-9]{4}-/.test(utc) ? utc : null
+}

@@ -1,7 +1,8 @@
 import type { Mode, Translation } from '../facts/event.ts'
 import type { Fact } from '../facts/fact.ts'
 import type { PaymentSubject, SubscriptionSubject } from '../facts/subject.ts'
-import { cleanText, textIn } from './field.ts'
+import { LARGEST_MINOR } from '../money/amount.ts'
+import { cleanText, textIn, utcTime } from './field.ts'
 import { parseJsonBody } from './json-body.ts'
 import { Unreadable, unreadableReason } from './unreadable.ts'
 
@@ -132,13 +133,6 @@ function modeOf(given: unknown): Mode | null {
   throw new Unreadable("mode must be 'live' or 'test'")
 }
 
-/** ISO 8601 in UTC, or null for a text that is no time or whose zone nobody knows. */
-function utcTime(text: string | undefined): string | null {
-  if (text === undefined || !/(?:Z|[+-][0-9]{2}:?[0-9]{2})$/.test(text)) return null
-  const time = new Date(text)
-  return Number.isNaN(time.getTime()) ? null : time.toISOString()
-}
-
 /** Kinds that a sender may state. Terms and decisions are ours alone, however well a message is signed. */
 const KINDS: ReadonlySet<string> = new Set([
   'payment_milestone',
@@ -179,14 +173,17 @@ function checkFact(setup: MessageSetup, fact: Fact): void {
 }
 
 function checkField(kind: string, name: string, value: unknown): void {
+  if (cleanText(name) === undefined) throw new Unreadable(`a field of a ${kind} has no usable name`)
   if (value === undefined || value === null) return
   const fits = name.endsWith('_minor')
-    ? typeof value === 'bigint' && value >= 0n
+    ? typeof value === 'bigint' && value >= 0n && value <= LARGEST_MINOR
     : name === 'currency'
       ? typeof value === 'string' && /^[A-Z][A-Z0-9]{1,15}$/.test(value)
       : TIMES.has(name)
         ? utcTime(cleanText(value)) === value
-        : typeof value === 'boolean' || cleanText(value) !== undefined
+        : name === 'releases_authorization'
+          ? typeof value === 'boolean'
+          : cleanText(value) !== undefined
   if (!fits) throw new Unreadable(`${name} of a ${kind} has a wrong type or form`)
 }
 

@@ -1,6 +1,8 @@
 import { Fault } from '../facts/fault.ts'
 import { type OrderClosed, type OrderItem, type OrderTerms, orderClosed, orderTerms } from '../facts/order.ts'
+import { LARGEST_MINOR } from '../money/amount.ts'
 import { exponentOf } from '../money/currency.ts'
+import { cleanText, utcTime } from '../providers/field.ts'
 import { resolvePolicy } from '../rules/policy.ts'
 import { settleItem } from '../settle/item.ts'
 import type { SettleResult } from '../settle/settler.ts'
@@ -52,17 +54,22 @@ export class Orders {
     const checked = list.map((order) => ({ order, terms: checkedTerms(order) }))
     await this.#settle(
       checked.map(({ order, terms }) => ({
-        tenant: order.tenant ?? this.#tenant,
+        tenant: checkedTenant(order.tenant ?? this.#tenant),
         fact: orderTerms({ kind: 'order', reference: order.reference }, terms),
       })),
     )
   }
 
-  /** Closes an order that is no longer to be paid. Money that moves later is kept and raised, not granted. */
+  /**
+   * Closes an order that is no longer to be paid. Money that moves later is kept and raised, not granted.
+   * Throws Fault `order_invalid` for a reference or time that cannot be one.
+   */
   async close(reference: string, closed: OrderClosed, tenant = this.#tenant): Promise<void> {
-    await this.#settle([
-      { tenant, fact: orderClosed({ kind: 'order', reference: checkedReference(reference) }, closed) },
-    ])
+    const subject = { kind: 'order', reference: checkedReference(reference) } as const
+    if (utcTime(closed.at) === null) {
+      throw new Fault('order_invalid', `Order ${reference}: give \`at\` as an ISO 8601 time with a zone.`)
+    }
+    await this.#settle([{ tenant: checkedTenant(tenant), fact: orderClosed(subject, closed) }])
   }
 
   async #settle(
@@ -89,8 +96,9 @@ export function checkedTerms(order: Omit<OrderRegistration, 'tenant'>): OrderTer
   const refuse = (what: string): never => {
     throw new Fault('order_invalid', `Order ${reference}: ${what}`)
   }
-  if (typeof order.amount_minor !== 'bigint' || order.amount_minor < 0n) {
-    refuse('give `amount_minor` as a bigint of minor units, zero or more.')
+  const { amount_minor } = order
+  if (typeof amount_minor !== 'bigint' || amount_minor < 0n || amount_minor > LARGEST_MINOR) {
+    refuse('give `amount_minor` as a bigint of minor units, zero or more, at most 78 digits.')
   }
   if (!/^[A-Z0-9]{3,12}$/.test(order.currency)) refuse('give `currency` as an upper-case code such as EUR.')
   if (order.currency.length === 3 && exponentOf(order.currency) === null)
@@ -98,29 +106,50 @@ export function checkedTerms(order: Omit<OrderRegistration, 'tenant'>): OrderTer
   if (order.items.length === 0) refuse('name at least one item that the buyer gets.')
   const seen = new Set<string>()
   for (const { item, quantity } of order.items) {
-    if (item.trim() === '' || seen.has(item)) refuse(`item ${JSON.stringify(item)} is blank or named twice.`)
-    if (!Number.isSafeInteger(quantity) || quantity < 1)
-      refuse(`the quantity of ${item} is not a whole number from 1.`)
+    if (cleanText(item) === undefined || seen.has(item)) {
+      refuse(
+        `item ${JSON.stringify(item)} is blank, named twice, over 255 characters, or has control characters.`,
+      )
+    }
+    if (!Number.isSafeInteger(quantity) || quantity < 1 || quantity > MOST_OF_AN_ITEM)
+      refuse(`the quantity of ${item} is not a whole number from 1 to ${MOST_OF_AN_ITEM}.`)
     seen.add(item)
   }
-  if (order.expires_at !== undefined && Number.isNaN(Date.parse(order.expires_at)))
-    refuse('`expires_at` is no ISO 8601 time.')
+  const expires_at = utcTime(order.expires_at) ?? undefined
+  if (order.expires_at !== undefined && expires_at === undefined)
+    refuse('`expires_at` is no ISO 8601 time with a zone.')
+  if (order.account !== undefined && cleanText(order.account) === undefined)
+    refuse('`account` is blank or has characters that no account has.')
   const policy = order.policy ? resolvePolicy(order.policy) : undefined
   if (policy && 'problem' in policy) refuse(policy.problem)
   return {
-    amount_minor: order.amount_minor,
+    amount_minor,
     currency: order.currency,
     // In one order, so that registering again is the same statement whatever order the caller's items come in.
     items: order.items
       .map(({ item, quantity }) => ({ item, quantity }))
       .sort((a, b) => (a.item < b.item ? -1 : 1)),
-    expires_at: order.expires_at === undefined ? undefined : new Date(order.expires_at).toISOString(),
+    expires_at,
     account: order.account,
     policy: order.policy,
   }
 }
 
+/** As many as a row of `entitlements` can hold. */
+const MOST_OF_AN_ITEM = 2_147_483_647
+
+/** What providers could not carry would never be found again, so it is no reference either. */
 function checkedReference(reference: string): string {
-  if (typeof reference === 'string' && reference.trim() !== '' && reference.length <= 255) return reference
-  throw new Fault('order_invalid', 'An order needs a reference: your own order number, 1 to 255 characters.')
+  const clean = cleanText(reference)
+  if (clean !== undefined) return clean
+  throw new Fault(
+    'order_invalid',
+    'An order needs a reference: your own order number, 1 to 255 characters, no control characters.',
+  )
+}
+
+function checkedTenant(tenant: string): string {
+  const clean = cleanText(tenant)
+  if (clean !== undefined) return clean
+  throw new Fault('order_invalid', 'A tenant is named by 1 to 255 characters, no control characters.')
 }

@@ -7,7 +7,14 @@ import { type Gathered, gather } from './gather.ts'
 import type { SettleItem } from './item.ts'
 import { type ClaimedOrders, claimOrders } from './orders.ts'
 import { type ClaimedPayments, claimPayments } from './payments.ts'
-import { assumeNew, insertOffered, offerEvents, type Recorded, recordEvents } from './record-events.ts'
+import {
+  assumeNew,
+  insertOffered,
+  offerEvents,
+  type Recorded,
+  recordEvents,
+  tellAll,
+} from './record-events.ts'
 
 /** Everything that a batch names, claimed: events inserted or found, payments inserted or locked, orders locked. */
 export interface Claim {
@@ -33,7 +40,8 @@ export async function claim(
 ): Promise<Claim> {
   const offered = await offerEvents(tx, ids.events, items)
   const assumed = assumeNew(items, offered)
-  const first = gather(depth === 'event' ? [] : assumed)
+  const told = tellAll(assumed, offered)
+  const first = gather(depth === 'event' ? [] : told)
   const payment_ids = await ids.subjects.take(tx, first.payments.size)
   const [as_of, inserted, payments, orders] = await allOf([
     readClock(tx),
@@ -44,7 +52,7 @@ export async function claim(
       : NO_ORDERS,
   ])
   const recorded = await recordEvents(tx, bucket, assumed, offered, inserted)
-  const asAssumed = recorded.every((entry, place) => entry.source === assumed[place]!.source)
+  const asAssumed = recorded.every((entry, place) => entry.source === told[place]!.source)
   const drafts = asAssumed || depth === 'event' ? first : gather(recorded)
   return { as_of, recorded, drafts, payments, orders }
 }

@@ -70,6 +70,20 @@ export function assumeNew(items: readonly SettleItem[], offered: OfferedEvents):
 }
 
 /**
+ * The batch with everything that it may come to tell: another content of one of its events can speak of payments that
+ * the first one does not name, and these must be claimed too.
+ */
+export function tellAll(assumed: readonly Recorded[], { locks, first }: OfferedEvents): readonly Recorded[] {
+  return assumed.map((entry, place) => {
+    const { event } = entry.item
+    if (!event || entry.source) return entry
+    const offer = first.get(locks[place]!)!
+    if (offer.event.digest.equals(event.digest)) return entry
+    return { ...entry, source: { kind: 'event', id: offer.id, version: 2 } as const }
+  })
+}
+
+/**
  * What the event locks say: new events stay as assumed, repeats are counted, another content of a known event is stored
  * as its next version.
  */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { withDatabases, withPostgres } from '../../test/database.ts'
 import { BUCKET, Merchant } from '../../test/merchant.ts'
+import { audit } from '../audit/audit.ts'
 import type { Fact } from '../facts/fact.ts'
 import { type OrderTerms, orderClosed, orderTerms } from '../facts/order.ts'
 import { paymentLink, paymentMilestone } from '../facts/payment.ts'
@@ -261,6 +262,16 @@ withDatabases('one event id with other content', (open) => {
         expect(await merchant.count(`payments where tenant = $1 and status = 'conflicted'`)).toBe(1)
         expect(await merchant.count(`orders where tenant = $1 and status = 'on_hold'`)).toBe(1)
       }
+    })
+
+    it(`P14 loses nothing when it tells of a payment that the first did not name, ${how}`, async () => {
+      const database = await open()
+      const merchant = new Merchant(database)
+      await merchant.settle(merchant.order('A-1', TERMS))
+      const items = [again(merchant, [], 'one'), again(merchant, [paid(merchant, 'pi_1')], 'two')]
+      expect(await tell(merchant, ...items)).toEqual(['settled', 'settled'])
+      expect(await merchant.rights()).toEqual(GRANTED)
+      expect((await audit(database)).differences).toEqual([])
     })
   }
 

@@ -217,6 +217,10 @@ describe('translate', () => {
     ['gives facts that are no list', () => ({ facts: 'many' })],
     ['states a number for an amount', stating({ amount_minor: 5243 })],
     ['states an amount below zero', stating({ amount_minor: -1n })],
+    ['states an amount beyond what is stored', stating({ amount_minor: 10n ** 78n })],
+    ['states a switch for an order', stating({ order: true })],
+    ['states a field that cannot be named', stating({ 'a\u0000': 'x' })],
+    ['states a year that is not stored', stating({ moved_at: '0000-01-01T00:00:00.000Z' })],
     ['states a currency in lower case', stating({ currency: 'usd' })],
     ['states a local time', stating({ moved_at: '2025-10-09 08:53' })],
     ['states an object for an order', stating({ order: { id: 1 } })],
@@ -262,5 +266,14 @@ describe('translate', () => {
     expect(at('2025-10-09T08:53:20.123456Z')).toBe('2025-10-09T08:53:20.123Z')
     expect(at('2025-10-09T14:38:20+05:45')).toBe('2025-10-09T08:53:20.000Z')
     for (const odd of ['2025-10-09T08:53:20', 'yesterday Z', '']) expect(at(odd)).toBeNull()
+  })
+
+  it('P30 takes only times that a database takes', () => {
+    const at = (timestamp: string) =>
+      run(() => ({ ignored: 'a ping' }), Buffer.from(JSON.stringify({ timestamp }))).occurred_at
+    expect(at('0001-01-01T00:00:00Z')).toBe('0001-01-01T00:00:00.000Z')
+    expect(at('9999-12-31T23:59:59Z')).toBe('9999-12-31T23:59:59.000Z')
+    for (const far of ['0000-01-01T00:00:00Z', '-000001-01-01T00:00:00Z', '+275760-09-13T00:00:00Z'])
+      expect(at(far)).toBeNull()
   })
 })
