@@ -22,7 +22,9 @@ export async function runThere(
       else reject(new Error(frame.broken))
     })
     socket.setEncoding('utf8')
-    socket.on('data', (text: string) => reader.take(text))
+    socket.on('data', (text: string) => {
+      if (!reader.take(text)) socket.destroy()
+    })
     socket.once('error', reject)
     socket.once('close', () => {
       out.progress(null)

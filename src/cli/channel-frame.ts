@@ -16,6 +16,9 @@ export type ChannelFrame =
   /** A defect of ours, as text. */
   | { readonly broken: string }
 
+/** Longest line, characters; no answer of a command comes near it. */
+const LINE_MAX = 64 * 1024 * 1024
+
 /** Cuts a stream of lines apart and reads each as JSON. */
 export class FrameReader<Frame> {
   #rest = ''
@@ -25,10 +28,24 @@ export class FrameReader<Frame> {
     this.#heard = heard
   }
 
-  take(text: string): void {
+  /** False when what comes in is no such stream; nothing more should be read from it then. */
+  take(text: string): boolean {
     const lines = (this.#rest + text).split('\n')
     this.#rest = lines.pop()!
-    for (const line of lines) this.#heard(JSON.parse(line) as Frame)
+    for (const line of lines) {
+      const frame = parse(line)
+      if (frame === undefined) return false
+      this.#heard(frame as Frame)
+    }
+    return this.#rest.length <= LINE_MAX
+  }
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
   }
 }
 

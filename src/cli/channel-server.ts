@@ -57,7 +57,8 @@ function serveClient(socket: Socket, options: ChannelOptions): void {
   const send = (frame: ChannelFrame) => {
     if (socket.writable) socket.write(frameLine(frame))
   }
-  const reader = new FrameReader<ChannelRequest>((request) => {
+  const reader = new FrameReader<unknown>((request) => {
+    if (!isRequest(request)) return socket.destroy()
     options
       .run(hostFor(request, send, options), request.args)
       .then(
@@ -68,9 +69,22 @@ function serveClient(socket: Socket, options: ChannelOptions): void {
       .finally(() => socket.end())
   })
   socket.setEncoding('utf8')
-  socket.on('data', (text: string) => reader.take(text))
+  socket.on('data', (text: string) => {
+    // Whatever else connects here must not take the server down with it.
+    if (!reader.take(text)) socket.destroy()
+  })
   // A client that went away has no use for the rest.
   socket.on('error', () => undefined)
+}
+
+function isRequest(frame: unknown): frame is ChannelRequest {
+  if (typeof frame !== 'object' || frame === null) return false
+  const { args, columns } = frame as Partial<ChannelRequest>
+  return (
+    Array.isArray(args) &&
+    args.every((arg) => typeof arg === 'string') &&
+    (columns === null || typeof columns === 'number')
+  )
 }
 
 function hostFor(

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Child, startChild } from '../../test/child.ts'
@@ -54,6 +56,16 @@ describe('the local channel', () => {
 
   it('is open to nobody but its owner', () => {
     expect(statSync(channelPath(directory)).mode & 0o777).toBe(0o600)
+  })
+
+  it('hangs up on whoever does not speak its language, and goes on', async () => {
+    for (const text of ['GET / HTTP/1.1\r\n\r\n', 'null\n', '{}\n', '{"args":[1],"columns":null}\n']) {
+      const socket = connect(channelPath(directory))
+      socket.on('error', () => undefined)
+      socket.write(text)
+      await once(socket.resume(), 'close')
+    }
+    expect((await run('orders', 'list')).status).toBe(0)
   })
 
   it('does not let a second owner in', async () => {
