@@ -23,6 +23,6 @@ export function readDemoMarker(directory: string): DemoMarker | null {
 
 /** Only its owner may read it: a URL may hold a password. */
 export async function writeDemoMarker(directory: string, marker: DemoMarker): Promise<void> {
-  await mkdir(directory, { recursive: true })
+  await mkdir(directory, { recursive: true, mode: 0o700 })
   await writeFile(join(directory, NAME), `${JSON.stringify(marker, null, 2)}\n`, { mode: 0o600 })
 }

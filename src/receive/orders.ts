@@ -108,7 +108,7 @@ export function checkedTerms(order: Omit<OrderRegistration, 'tenant'>): OrderTer
   for (const { item, quantity } of order.items) {
     if (cleanText(item) === undefined || seen.has(item)) {
       refuse(
-        `item ${JSON.stringify(item)} is blank, named twice, over 255 characters, or has control characters.`,
+        `item ${JSON.stringify(item)?.slice(0, 80)} is blank, named twice, over 255 characters, or has control characters.`,
       )
     }
     if (!Number.isSafeInteger(quantity) || quantity < 1 || quantity > MOST_OF_AN_ITEM)

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
@@ -99,6 +99,12 @@ describe('an embedded database in a directory', () => {
     expect(await again.query({ name: 'test-kept', text: 'select id from kept' })).toEqual([{ id: 1 }])
     await again.close()
     expect(progress.map((message) => message.split(' ')[0])).toEqual(['Creating', 'Opening', 'Opening'])
+  })
+
+  it('is open to nobody but its owner', async () => {
+    const db = await openPglite({ directory, template: readFileSync(inject('pgliteTemplate')) })
+    await db.close()
+    expect(statSync(directory).mode & 0o777).toBe(0o700)
   })
 
   it('is free again when it could not be opened', async () => {

@@ -83,7 +83,8 @@ async function start(options: PgliteOptions): Promise<Started> {
       options.onProgress?.('Creating the database in memory, up to 10 seconds.')
     return { pglite: await PGlite.create('memory://', template), unlock: async () => undefined }
   }
-  await mkdir(options.directory, { recursive: true })
+  // PGlite's own files are open to every user of the machine; what protects them is the directory.
+  await mkdir(options.directory, { recursive: true, mode: 0o700 })
   const unlock = await lockDirectory(options.directory)
   try {
     const data = join(options.directory, 'data')
