@@ -22,16 +22,17 @@ export const registerExceptions: Register = (program, act) => {
     for (let bucket = 0; bucket < installation.buckets; bucket += 1) {
       rows.push(...(await listExceptions(database, bucket, filter)))
     }
-    context.answer(rows, () =>
-      rows.length === 0
-        ? 'Nothing waits for a decision.\n'
-        : rows
-            .map(
-              (row) =>
-                `${row.severity}  ${row.kind}  ${row.subject_kind} ${row.subject_key}  ${time(row.opened_at)}${row.state === 'open' ? '' : '  closed'}\n  ${row.message}\n`,
-            )
-            .join('') + `\n${rows.length} shown.\n`,
-    )
+    context.answer(rows, () => inWords(rows))
     return 0
   })
+}
+
+function inWords(rows: readonly ExceptionRow[]): string {
+  if (rows.length === 0) return 'Nothing waits for a decision.\n'
+  const told = rows.map((row) => {
+    const closed = row.state === 'open' ? '' : '  closed'
+    const head = `${row.severity}  ${row.kind}  ${row.subject_kind} ${row.subject_key}  ${time(row.opened_at)}${closed}`
+    return `${head}\n  ${row.message}\n`
+  })
+  return [...told, `\n${rows.length} shown.\n`].join('')
 }
