@@ -119,6 +119,9 @@ describe('configuration', () => {
     ['the body twice', { signed: '{time}{body}{body}' }],
     ['no tolerance', { time: { header: 'X-Gateway-Time', unit: 's', tolerance_s: 0 } }],
     ['an odd name', { name: 'Gateway!' }],
+    ['a namespace that could be two', { namespace: 'gateway/eu' }],
+    ['a blank namespace', { namespace: '' }],
+    ['an account that could be two', { account: 'eu/shop' }],
     ['a secret that is not hex', { secretFormat: 'hex', secrets: 'not hex' }],
     ['a secret that is not base64', { secretFormat: 'base64', secrets: '!!!!' }],
   ])('P03 P48 refuses a scheme with %s', (_, options) => {

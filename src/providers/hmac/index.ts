@@ -2,7 +2,7 @@ import type { Mode } from '../../facts/event.ts'
 import { Fault } from '../../facts/fault.ts'
 import type { CapabilitySheet, Provider } from '../contract.ts'
 import type { MessageTranslate } from '../message.ts'
-import { checkAccount, checkProviderName } from '../provider-name.ts'
+import { checkAccount, checkNamespace, checkProviderName } from '../provider-name.ts'
 import type { SecretOption } from '../secret.ts'
 import { readSecrets } from '../secret.ts'
 import { checkTolerance } from '../time-window.ts'
@@ -61,7 +61,7 @@ export function hmac(options: HmacOptions): Provider {
   )
   const parts = signedParts(provider, options)
   if (options.time !== undefined) checkTolerance(provider, options.time.tolerance_s)
-  const namespace = options.namespace ?? provider
+  const namespace = checkNamespace(provider, options.namespace)
   const account = checkAccount(provider, options.account)
   const expects = options.expects ?? null
   const storedHeaders = (options.storedHeaders ?? []).map((name) => name.toLowerCase())

@@ -1,7 +1,7 @@
 import type { Mode } from '../../facts/event.ts'
 import type { CapabilitySheet, Provider } from '../contract.ts'
 import type { MessageTranslate } from '../message.ts'
-import { checkAccount, checkProviderName } from '../provider-name.ts'
+import { checkAccount, checkNamespace, checkProviderName } from '../provider-name.ts'
 import type { SecretOption } from '../secret.ts'
 import { readSecrets } from '../secret.ts'
 import { checkTolerance } from '../time-window.ts'
@@ -70,7 +70,7 @@ export function standardWebhooks(options: StandardWebhooksOptions): Provider {
   const secrets = readSecrets(provider, options.secrets, (text) => secretKey(provider, text, format))
   const families: readonly ('webhook' | 'svix')[] = options.svixHeaders ? ['webhook', 'svix'] : ['webhook']
   const tolerance_s = checkTolerance(provider, options.tolerance_s ?? 300)
-  const namespace = options.namespace ?? provider
+  const namespace = checkNamespace(provider, options.namespace)
   const account = checkAccount(provider, options.account)
   const expects = options.expects ?? null
   const setup = { namespace, account, expects, translate: options.translate, families, secrets, tolerance_s }

@@ -153,6 +153,7 @@ describe('configuration', () => {
       { tolerance_s: Number.NaN },
       { tolerance_s: Number.POSITIVE_INFINITY },
       { account: ' ' },
+      { account: 'eu/shop' },
       { webhookSecrets: 'sk_live_pasted' },
       { webhookSecrets: labels },
     ]
