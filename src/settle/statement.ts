@@ -6,21 +6,7 @@ import type { StoredFact } from '../store/queries/load-facts.ts'
 export interface Statement {
   readonly fact: Fact
   readonly encoded: string
-  readonly digest: Buffer
   readonly sources: WitnessSource[]
-}
-
-const storedForms = new WeakMap<Fact, { encoded: string; digest: Buffer }>()
-
-/** A batch is sorted by subject again when some of its events turn out to be known; what a fact looks like stays. */
-function storedForm(fact: Fact): { encoded: string; digest: Buffer } {
-  let form = storedForms.get(fact)
-  if (!form) {
-    const encoded = encodeContent(fact.content)
-    form = { encoded, digest: contentDigest(fact.kind, encoded) }
-    storedForms.set(fact, form)
-  }
-  return form
 }
 
 /** The statements about one subject, each once, whoever tells it how often. */
@@ -28,11 +14,11 @@ export class Statements {
   readonly #byIdentity = new Map<string, Statement>()
 
   add(fact: Fact, source: WitnessSource): void {
-    const { encoded, digest } = storedForm(fact)
+    const encoded = encodeContent(fact.content)
     const identity = `${fact.key}\n${fact.kind}\n${encoded}`
     const known = this.#byIdentity.get(identity)
     if (known) known.sources.push(source)
-    else this.#byIdentity.set(identity, { fact, encoded, digest, sources: [source] })
+    else this.#byIdentity.set(identity, { fact, encoded, sources: [source] })
   }
 
   get size(): number {
@@ -71,7 +57,8 @@ export function takeIn(
   const known = new Map(stored.map((fact) => [identity(fact.key, fact.digest), fact.id]))
   const fresh: Fact[] = []
   for (const statement of statements.all()) {
-    const { fact, digest, encoded, sources } = statement
+    const { fact, encoded, sources } = statement
+    const digest = contentDigest(fact.kind, encoded)
     const fact_id = known.size > 0 ? known.get(identity(fact.key, digest)) : undefined
     if (fact_id !== undefined) {
       for (const source of sources) intake.further.push({ fact_id, source })
