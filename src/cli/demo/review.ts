@@ -63,6 +63,7 @@ export interface Witnessed {
   readonly trouble: Readonly<Record<string, number>>
   readonly sent: Sent
   readonly ledger: ReadonlyMap<string, Receipt>
+  /** On the embedded database, whose directory has one owner, the worker in this process is cut off without acknowledging. */
   readonly workers_killed: number
   readonly took_ms: number
 }

@@ -32,7 +32,12 @@ export function reviewInWords(review: DemoReview): string {
       ['rights that hold now', review.granted],
       ['rights suspended / revoked', `${review.suspended} / ${review.revoked}`],
       ['decisions that wait for a person', review.exceptions_open],
-      ['workers killed while they delivered', review.workers_killed],
+      [
+        review.database === 'pglite'
+          ? 'workers cut off while they delivered'
+          : 'workers killed while they delivered',
+        review.workers_killed,
+      ],
       ['effects received by the shop', review.effects_received],
       ['  of them again under the same key', review.effects_received_again],
     ]),
