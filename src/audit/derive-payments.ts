@@ -1,9 +1,8 @@
-import type { PaymentSubject } from '../facts/subject.ts'
 import { derivePayment } from '../rules/derive-payment.ts'
 import type { PaymentState } from '../rules/payment-state.ts'
 import type { Queryable } from '../store/database.ts'
 import { loadStandIns } from '../store/queries/load-payments.ts'
-import type { PaymentRow } from '../store/queries/payment-row.ts'
+import { type PaymentRow, subjectOf } from '../store/queries/payment-row.ts'
 import { factsOf } from './facts-of.ts'
 
 /** A payment as its facts say it is. */
@@ -33,7 +32,7 @@ export async function derivePayments(
   const facts = await factsOf(
     db,
     bucket,
-    new Map([...rows, ...stand_ins].map((row) => [row.id, subject(row)])),
+    new Map([...rows, ...stand_ins].map((row) => [row.id, subjectOf(row)])),
   )
   const members = new Map<bigint, bigint[]>()
   for (const { id, linked_to } of stand_ins) members.set(linked_to!, [...(members.get(linked_to!) ?? []), id])
@@ -51,8 +50,4 @@ export async function derivePayments(
       return [row.id, { row, group, has_stand_ins: joined.length > 0, state }]
     }),
   )
-}
-
-function subject(row: PaymentRow): PaymentSubject {
-  return { kind: 'payment', namespace: row.namespace, account: row.account, id: row.provider_payment_id }
 }

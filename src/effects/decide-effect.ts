@@ -1,6 +1,7 @@
 import { Fault } from '../facts/fault.ts'
 import type { Database, Transaction } from '../store/database.ts'
 import { closeOpenExceptions } from '../store/exception-alerts.ts'
+import { inTransaction } from '../store/in-transaction.ts'
 import { loadOpenExceptions } from '../store/queries/close-exceptions.ts'
 import { decideEffect, type EffectRow, lockEffect } from '../store/queries/decide-effect.ts'
 import { notifyEffects } from '../store/queries/notify-effects.ts'
@@ -70,8 +71,7 @@ async function decide(
   if (decision.actor.trim() === '' || decision.reason.trim() === '') {
     throw new Fault('effect_not_retriable', 'Say who decides and why: actor and reason must not be blank.')
   }
-  const tx = await db.begin()
-  try {
+  await inTransaction(db, async (tx) => {
     const effect = await lockEffect(tx, bucket, id)
     if (!effect)
       throw new Fault('not_found', `There is no effect ${id}. List them with \`paidonce effects list\`.`)
@@ -79,10 +79,7 @@ async function decide(
     const subject = { tenant: effect.tenant, subject_kind: 'effect' as const, subject_key: String(id) }
     const open = await loadOpenExceptions(tx, bucket, 'effects', [subject])
     await closeOpenExceptions(tx, bucket, now, open)
-    await tx.commit()
-  } finally {
-    await tx.rollback()
-  }
+  })
 }
 
 function isOut(effect: EffectRow, now: Date): boolean {

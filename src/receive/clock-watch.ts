@@ -1,5 +1,6 @@
 import type { Database } from '../store/database.ts'
 import { closeOpenExceptions, openExceptions } from '../store/exception-alerts.ts'
+import { inTransaction } from '../store/in-transaction.ts'
 import { loadOpenExceptions } from '../store/queries/close-exceptions.ts'
 import { readClock } from '../store/queries/read-clock.ts'
 
@@ -23,19 +24,13 @@ export async function checkClock(
   const clock = await readClock(database)
   // The answer was made somewhere between asking and hearing it.
   const skew_ms = Math.round((asked_ms + now_ms()) / 2 - clock.getTime())
-  const tx = await database.begin()
-  try {
-    if (Math.abs(skew_ms) > CLOCK_SKEW_MAX_MS)
-      await openExceptions(tx, bucket, clock, [skewed(tenant, skew_ms, clock)])
-    else {
-      const open = await loadOpenExceptions(tx, bucket, 'receive', [{ ...SUBJECT, tenant }])
-      await closeOpenExceptions(tx, bucket, clock, open)
+  await inTransaction(database, async (tx) => {
+    if (Math.abs(skew_ms) > CLOCK_SKEW_MAX_MS) {
+      return openExceptions(tx, bucket, clock, [skewed(tenant, skew_ms, clock)])
     }
-    await tx.commit()
-  } catch (error) {
-    await tx.rollback()
-    throw error
-  }
+    const open = await loadOpenExceptions(tx, bucket, 'receive', [{ ...SUBJECT, tenant }])
+    return closeOpenExceptions(tx, bucket, clock, open)
+  })
   return skew_ms
 }
 

@@ -2,6 +2,7 @@ import type { ExceptionKind } from '../facts/exception.ts'
 import type { Refusal } from '../facts/refusal.ts'
 import type { Database } from '../store/database.ts'
 import { openExceptions } from '../store/exception-alerts.ts'
+import { inTransaction } from '../store/in-transaction.ts'
 import type { NewException } from '../store/queries/raise-exceptions.ts'
 import type { Endpoint } from './endpoint.ts'
 
@@ -124,14 +125,7 @@ export class RefusalWatch {
       message: alarm.message,
       alert_at: now,
     }
-    const tx = await this.#database.begin()
-    try {
-      await openExceptions(tx, endpoint.bucket, now, [exception])
-      await tx.commit()
-    } catch (error) {
-      await tx.rollback()
-      throw error
-    }
+    await inTransaction(this.#database, (tx) => openExceptions(tx, endpoint.bucket, now, [exception]))
   }
 }
 

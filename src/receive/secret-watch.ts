@@ -1,5 +1,6 @@
 import type { Database } from '../store/database.ts'
 import { openExceptions } from '../store/exception-alerts.ts'
+import { inTransaction } from '../store/in-transaction.ts'
 import type { NewException } from '../store/queries/raise-exceptions.ts'
 import { listSecretUses, recordSecretUses, type SecretUse } from '../store/queries/record-secret-uses.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -83,14 +84,7 @@ export class SecretWatch {
     const now = new Date(this.#now_ms())
     const raised = uses.flatMap((use) => this.#forgotten(use, uses, now))
     if (raised.length === 0) return
-    const tx = await this.#database.begin()
-    try {
-      await openExceptions(tx, bucket, now, raised)
-      await tx.commit()
-    } catch (error) {
-      await tx.rollback()
-      throw error
-    }
+    await inTransaction(this.#database, (tx) => openExceptions(tx, bucket, now, raised))
   }
 
   #forgotten(use: SecretUse, uses: readonly SecretUse[], now: Date): NewException[] {

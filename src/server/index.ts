@@ -34,8 +34,8 @@ function build(paidonce: PaidOnce): FastifyInstance {
   const deliver = nodeListener(paidonce)
   const app = Fastify({
     logger: false,
-    // Deliveries go straight to the receiver; everything else goes through Fastify. Its body parsing and reply cost as
-    // much per delivery as verifying, translating and deriving it together.
+    // Deliveries go straight to the receiver; everything else goes through Fastify, whose
+    // body parsing, hooks and reply do nothing for a delivery.
     serverFactory: (route, options) =>
       createServer(
         { requestTimeout: Number(options.requestTimeout ?? 0), keepAliveTimeout: KEEP_ALIVE_MS },

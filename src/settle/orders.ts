@@ -10,7 +10,7 @@ import { type EntitlementChange, planEffects } from '../rules/plan-effects.ts'
 import { summarize } from '../rules/summarize.ts'
 import type { Transaction } from '../store/database.ts'
 import { insertOrders } from '../store/queries/insert-orders.ts'
-import { loadFacts, type StoredFact } from '../store/queries/load-facts.ts'
+import { asFact, loadFacts, type StoredFact } from '../store/queries/load-facts.ts'
 import { loadPayments } from '../store/queries/load-payments.ts'
 import { lockOrders } from '../store/queries/lock-orders.ts'
 import { decodeBook, type OrderKey, type OrderRow, orderLock } from '../store/queries/order-row.ts'
@@ -219,15 +219,7 @@ function currentPayments(draft: OrderDraft): bigint[] {
 }
 
 function takeInOrderFacts(draft: OrderDraft, stored: readonly StoredFact[], intake: Intake): void {
-  const known = stored.map(
-    (fact) =>
-      ({
-        subject: { kind: 'order', reference: draft.key.reference },
-        key: fact.key,
-        kind: fact.kind,
-        content: fact.content,
-      }) as Fact,
-  )
+  const known = stored.map((fact) => asFact({ kind: 'order', reference: draft.key.reference }, fact))
   const fresh = takeIn(intake, draft.row.id, draft.statements, stored)
   const told = [...known, ...fresh].filter((fact) => fact.kind === 'order_terms')
   if (told.length > 1 && fresh.some((fact) => fact.kind === 'order_terms')) {

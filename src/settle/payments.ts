@@ -1,13 +1,13 @@
-import type { Fact, FactOf } from '../facts/fact.ts'
+import type { Fact } from '../facts/fact.ts'
 import type { PaymentSubject } from '../facts/subject.ts'
 import { derivePayment } from '../rules/derive-payment.ts'
 import type { PaymentState } from '../rules/payment-state.ts'
 import type { Transaction } from '../store/database.ts'
 import { insertPayments } from '../store/queries/insert-payments.ts'
-import { loadDormantFacts, loadFacts, type StoredFact } from '../store/queries/load-facts.ts'
+import { asFact, loadDormantFacts, loadFacts, type StoredFact } from '../store/queries/load-facts.ts'
 import { loadStandIns } from '../store/queries/load-payments.ts'
 import { lockPayments, lockPaymentsById } from '../store/queries/lock-payments.ts'
-import { type PaymentKey, type PaymentRow, paymentLock } from '../store/queries/payment-row.ts'
+import { type PaymentKey, type PaymentRow, paymentLock, subjectOf } from '../store/queries/payment-row.ts'
 import { allOf } from './all-of.ts'
 import { type Intake, Statements, takeIn } from './statement.ts'
 import { invariant, type Work } from './work.ts'
@@ -192,13 +192,7 @@ async function lockElsewhere(work: Work, drafts: PaymentDrafts): Promise<void> {
   for (const draft of drafts.values()) elsewhere.delete(draft.id)
   if (elsewhere.size === 0) return
   for (const row of await lockPaymentsById(work.tx, work.bucket, [...elsewhere].sort(ascending))) {
-    const subject = {
-      kind: 'payment' as const,
-      namespace: row.namespace,
-      account: row.account,
-      id: row.provider_payment_id,
-    }
-    adopt(paymentDraft(drafts, row.tenant, subject), row)
+    adopt(paymentDraft(drafts, row.tenant, subjectOf(row)), row)
   }
 }
 
@@ -218,13 +212,7 @@ async function deriveStanding(
   const parents = [...drafts.values()].filter((draft) => draft.has_stand_ins).map((draft) => draft.id)
   if (parents.length > 0) {
     for (const row of await loadStandIns(work.tx, work.bucket, parents)) {
-      const subject = {
-        kind: 'payment' as const,
-        namespace: row.namespace,
-        account: row.account,
-        id: row.provider_payment_id,
-      }
-      const draft = paymentDraft(drafts, row.tenant, subject)
+      const draft = paymentDraft(drafts, row.tenant, subjectOf(row))
       if (!draft.row && draft.id === 0n) adopt(draft, row)
     }
   }
@@ -248,7 +236,7 @@ async function deriveStanding(
       dormant.length > 0 ? [...known, ...dormant] : known,
     )
     const revived = dormant.length > 0 ? draft.statements.facts() : []
-    facts.set(draft, [...known.map((fact) => asFact(draft, fact)), ...fresh, ...revived])
+    facts.set(draft, [...known.map((fact) => asFact(draft.subject, fact)), ...fresh, ...revived])
     if (fresh.length > 0 || revived.length > 0 || draft.touched) changed.add(draft)
   }
   deriveGroups(drafts, facts, changed)
@@ -303,12 +291,6 @@ function deriveGroups(
 function unlink(drafts: PaymentDrafts, draft: PaymentDraft, wanted: Set<PaymentDraft>): void {
   for (const former of drafts.values()) if (former.id === draft.linked_to) wanted.add(former)
   draft.linked_to = null
-}
-
-function asFact(draft: PaymentDraft, stored: StoredFact): Fact {
-  return { subject: draft.subject, key: stored.key, kind: stored.kind, content: stored.content } as FactOf<
-    typeof stored.kind
-  > as Fact
 }
 
 export function bySubject(facts: readonly StoredFact[]): Map<bigint, StoredFact[]> {

@@ -1,8 +1,7 @@
-import type { Fact } from '../facts/fact.ts'
 import type { SubscriptionSubject } from '../facts/subject.ts'
 import { deriveSubscription } from '../rules/derive-subscription.ts'
 import type { SubscriptionState } from '../rules/subscription-state.ts'
-import { loadFacts } from '../store/queries/load-facts.ts'
+import { asFact, loadFacts } from '../store/queries/load-facts.ts'
 import {
   lockSubscriptions,
   type SubscriptionKey,
@@ -74,11 +73,6 @@ export async function settleSubscriptions(
     const known = stored.get(draft.row!.id) ?? []
     const fresh = takeIn(intake, draft.row!.id, draft.statements, known)
     if (fresh.length === 0 && !draft.touched) continue
-    draft.state = deriveSubscription([
-      ...known.map(
-        (fact) => ({ subject: draft.subject, key: fact.key, kind: fact.kind, content: fact.content }) as Fact,
-      ),
-      ...fresh,
-    ])
+    draft.state = deriveSubscription([...known.map((fact) => asFact(draft.subject, fact)), ...fresh])
   }
 }

@@ -55,7 +55,7 @@ export class PostgresSession {
     }
   }
 
-  /** Statements started in one turn leave in one write: a system call each was a seventh of all work under load. */
+  /** Statements started in one turn leave in one write, instead of a system call each. */
   #cork(): void {
     if (this.#corked) return
     const { stream } = (this.#client as unknown as { connection: { stream: Socket } }).connection

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { Fault } from '../facts/fault.ts'
 import type { Database, Parameter, Statement, Transaction } from './database.ts'
 import { driverFault, openingFault } from './driver-fault.ts'
+import { inTransaction } from './in-transaction.ts'
 import { PostgresListener } from './postgres-listener.ts'
 import { PostgresSession } from './postgres-session.ts'
 
@@ -72,23 +73,12 @@ class PostgresDatabase implements Database {
 
   async query<Row>(statement: Statement, values: readonly Parameter[] = []): Promise<Row[]> {
     // On the user's pool the search path lasts for one transaction, so even a single statement needs one.
-    if (!this.#parts.owned) return this.#inside((transaction) => transaction.query<Row>(statement, values))
+    if (!this.#parts.owned) return inTransaction(this, (tx) => tx.query<Row>(statement, values))
     const session = await this.#acquire()
     try {
       return (await session.run(statement, values)).rows
     } finally {
       session.release()
-    }
-  }
-
-  async #inside<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const transaction = await this.begin()
-    try {
-      const result = await work(transaction)
-      await transaction.commit()
-      return result
-    } finally {
-      await transaction.rollback()
     }
   }
 
@@ -103,7 +93,7 @@ class PostgresDatabase implements Database {
   }
 
   async script(sql: string): Promise<void> {
-    if (!this.#parts.owned) return this.#inside((transaction) => transaction.script(sql))
+    if (!this.#parts.owned) return inTransaction(this, (tx) => tx.script(sql))
     const session = await this.#acquire()
     try {
       await session.script(sql)

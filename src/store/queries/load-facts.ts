@@ -1,4 +1,5 @@
-import { decodeContent, type FactKind, type FactOf } from '../../facts/fact.ts'
+import { decodeContent, type Fact, type FactKind, type FactOf } from '../../facts/fact.ts'
+import type { Subject } from '../../facts/subject.ts'
 import type { Queryable, Statement } from '../database.ts'
 
 const LOAD: Statement = {
@@ -30,6 +31,11 @@ export interface StoredFact {
   readonly key: string
   readonly digest: Buffer
   readonly content: FactOf<FactKind>['content']
+}
+
+/** A stored fact as the rules take it. */
+export function asFact(subject: Subject, { key, kind, content }: StoredFact): Fact {
+  return { subject, key, kind, content } as Fact
 }
 
 /** The facts about these subjects that have at least one live witness: the set that the rules see. */

@@ -1,3 +1,4 @@
+import type { PaymentSubject } from '../../facts/subject.ts'
 import type { PaymentState, PaymentStatus } from '../../rules/payment-state.ts'
 
 /** One row of `payments` as settling reads it. */
@@ -35,6 +36,11 @@ export interface PaymentKey {
 /** A string that is equal exactly for payments under one lock. */
 export function paymentLock(key: PaymentKey): string {
   return `${key.tenant}\n${key.namespace}\n${key.account}\n${key.provider_payment_id}`
+}
+
+/** What facts about this row's payment are about. */
+export function subjectOf(row: PaymentRow): PaymentSubject {
+  return { kind: 'payment', namespace: row.namespace, account: row.account, id: row.provider_payment_id }
 }
 
 /** Columns in the order in which `PaymentRow` names them, for select lists. */
