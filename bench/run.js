@@ -11,7 +11,7 @@ import { measureFlood } from './sections/flood.js'
 import { measureGrowth } from './sections/growth.js'
 import { serverCpu } from './server-cpu.js'
 
-const QUICK = { rounds: 3, sample_ms: 800, warm_up_ms: 1_500 }
+const QUICK = { rounds: 3, sample_ms: 700, warm_up_ms: 2_000 }
 const FULL = { rounds: 3, sample_ms: 8_000, warm_up_ms: 3_000 }
 
 /** @type {{ quick: import('./scenario.js').Scenario[], full: import('./scenario.js').Scenario[] }} */

@@ -260,7 +260,7 @@ export function openDatabase(
     const directory = options.directory ?? '.paidonce'
     return openPglite({ ...schema, directory, onProgress: (message: string) => log?.('info', message) })
   }
-  const max = options.limits?.pool_max ?? 6
+  const max = options.limits?.pool_max ?? 8
   if (typeof database === 'string')
     return openPostgres({ ...schema, url: database, max, name: 'paidonce', settings })
   return openPostgres({ ...schema, pool: database, settings })

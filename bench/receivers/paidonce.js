@@ -27,7 +27,6 @@ const paidonce = await createPaidOnce({
   mode: 'live',
   ...(database_url === undefined ? { directory: process.env.BENCH_DIRECTORY } : { database: database_url }),
   endpoints: { stripe: stripe({ webhookSecrets: [secret] }) },
-  ...(process.env.BENCH_CONC ? { limits: { concurrency: Number(process.env.BENCH_CONC) } } : {}),
   ...(process.env.BENCH_HOOK === 'yes' ? hook : {}),
 })
 const server = await serve(paidonce, { port: Number(process.env.PORT ?? 0), host: '127.0.0.1' })

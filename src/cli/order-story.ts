@@ -7,7 +7,7 @@ import { type DisputeRow, listDisputes, listRefunds, type RefundRow } from '../s
 import { listTimeline, type TimelineFact, type TimelineWitness } from '../store/queries/list-timeline.ts'
 import { loadPayments, loadStandIns } from '../store/queries/load-payments.ts'
 import type { PaymentRow } from '../store/queries/payment-row.ts'
-import { type EntitlementRow, loadEntitlements } from '../store/queries/upsert-entitlements.ts'
+import { type EntitlementRow, loadEntitlements } from '../store/queries/load-entitlements.ts'
 import { readSnapshot } from '../store/snapshot.ts'
 
 /** Everything that is known of one order, read at one moment. */

@@ -9,7 +9,7 @@ export interface BatcherOptions {
   readonly queue_max?: number
   /** Most body bytes that wait or are being settled. Default 64 MiB. */
   readonly queue_bytes_max?: number
-  /** Most batches in flight at once. Default 2, or 1 on the embedded database. */
+  /** Most batches in flight at once. Default 3, or 1 on the embedded database. */
   readonly concurrency?: number
   /** After this long without a commit the caller is told that it is not known yet, milliseconds. Default 8,000. */
   readonly answer_limit_ms?: number
@@ -66,7 +66,7 @@ export class Batcher {
       batch_max: options.batch_max ?? 256,
       queue_max: options.queue_max ?? 10_000,
       queue_bytes_max: options.queue_bytes_max ?? 64 * 1024 * 1024,
-      concurrency: options.concurrency ?? (embedded ? 1 : 2),
+      concurrency: options.concurrency ?? (embedded ? 1 : 3),
       answer_limit_ms: options.answer_limit_ms ?? 8_000,
     }
     // One timer for all; a timer per delivery was measurable.

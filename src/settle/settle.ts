@@ -4,6 +4,7 @@ import { lostRace } from '../store/driver-fault.ts'
 import { deleteEventWitnesses } from '../store/queries/replace-witnesses.ts'
 import type { Ids } from '../store/queries/take-ids.ts'
 import { useSearchPath } from '../store/queries/use-search-path.ts'
+import { allOf } from './all-of.ts'
 import { asChange } from './change.ts'
 import { type Claim, claim } from './claim.ts'
 import type { Gathered } from './gather.ts'
@@ -23,7 +24,7 @@ import type { Recorded } from './record-events.ts'
 import { emptyIntake, type Intake } from './statement.ts'
 import { settleSubscriptions } from './subscriptions.ts'
 import { DormantFacts, type Work } from './work.ts'
-import { type Kept, writeAll } from './write.ts'
+import { type Kept, NOTHING_WRITTEN, startWriting, type Writing } from './write.ts'
 
 /** What settling needs besides the items. */
 export interface SettleContext {
@@ -127,9 +128,16 @@ async function attempt(
       topics: context.topics,
       with_dormant,
     }
-    const kept = await settleClaimed(context, work, claimed, options, reached)
-    if (options.rehearse) await tx.rollback()
-    else await tx.commit()
+    const { kept, writing } = await settleClaimed(context, work, claimed, options, reached)
+    const written = allOf(writing.running)
+    // Whatever happens before it is awaited, what it throws has a listener.
+    written.catch(() => undefined)
+    // Behind statements that start no others, COMMIT shares their round trip: should one fail, the transaction is aborted
+    // and COMMIT comes back as ROLLBACK.
+    if (writing.open_ended || options.rehearse) await written
+    options.rehearse?.(claimed.drafts)
+    if (writing.running.length > 0) await reached('written')
+    await allOf([written, options.rehearse ? tx.rollback() : tx.commit()])
     if (recorded.some((entry) => entry.source !== null)) context.onCommitted?.()
     await reached('committed')
     return recorded.map((entry, place) => outcome(entry, kept.has(place)))
@@ -145,16 +153,17 @@ function outcome({ item, source }: Recorded, kept: boolean): SettleOutcome {
   return item.event && item.event.state !== 'settled' ? 'stored' : 'settled'
 }
 
-/** Everything between the event locks and COMMIT. Gives the places of the items that are kept, with the reason. */
+/** Everything between the event locks and COMMIT. */
 async function settleClaimed(
   context: SettleContext,
   work: Work,
   { recorded, drafts, payments, orders }: Claim,
   options: SettleOptions,
   reached: (boundary: Boundary) => Promise<void>,
-): Promise<Kept> {
+): Promise<Settled> {
   const kept: Kept = new Map()
-  if (recorded.every((entry) => entry.source === null && entry.item.touches.length === 0)) return kept
+  if (recorded.every((entry) => entry.source === null && entry.item.touches.length === 0))
+    return { kept, writing: NOTHING_WRITTEN }
   await takeBack(work, recorded)
   const intake = emptyIntake()
   await settlePayments(work, drafts.payments, payments, intake)
@@ -176,10 +185,13 @@ async function settleClaimed(
     for (const [place, { source }] of recorded.entries()) if (source) kept.set(place, options.reason)
   }
   await reached('derived')
-  await writeAll(work, recorded, drafts, intake, kept)
-  options.rehearse?.(drafts)
-  await reached('written')
-  return kept
+  return { kept, writing: await startWriting(work, recorded, drafts, intake, kept) }
+}
+
+interface Settled {
+  /** The places of the items that are kept, with the reason. */
+  readonly kept: Kept
+  readonly writing: Writing
 }
 
 /** Replay: what these events have told before is taken back under the same locks under which they tell it anew. */

@@ -1,7 +1,7 @@
 import { errorCode } from '../store/driver-fault.ts'
 import { deleteStaleReturns } from '../store/queries/delete-stale-returns.ts'
 import { insertEffects, type NewEffect } from '../store/queries/insert-effects.ts'
-import { insertFacts, insertWitnesses } from '../store/queries/insert-facts.ts'
+import { insertFacts } from '../store/queries/insert-facts.ts'
 import { updateSubscriptions } from '../store/queries/lock-subscriptions.ts'
 import { deleteUnsettled, type Mark, markUnsettled, noteUnsettled } from '../store/queries/mark-unsettled.ts'
 import type { NewException } from '../store/queries/raise-exceptions.ts'
@@ -10,10 +10,8 @@ import { updateEventStates } from '../store/queries/update-event-states.ts'
 import { updateOrders } from '../store/queries/update-orders.ts'
 import { updatePayments } from '../store/queries/update-payments.ts'
 import { upsertDisputes } from '../store/queries/upsert-disputes.ts'
-import { upsertEntitlements } from '../store/queries/upsert-entitlements.ts'
 import { upsertRefunds } from '../store/queries/upsert-refunds.ts'
 import { supersedeEffects, withdrawEffects } from '../store/queries/withdraw-effects.ts'
-import { allOf } from './all-of.ts'
 import { asChange } from './change.ts'
 import type { Gathered } from './gather.ts'
 import type { SettleItem } from './item.ts'
@@ -28,15 +26,25 @@ import { DormantFacts, invariant, type Work } from './work.ts'
 /** Places of the items that are kept and not settled, each with the reason. */
 export type Kept = Map<number, string>
 
-/** Writes the difference. All statements are started together and share round trips; each is awaited. */
-export async function writeAll(
+/** Statements that are under way. */
+export interface Writing {
+  readonly running: readonly Promise<unknown>[]
+  /** True when some of them start further ones once they are answered, so that nothing may be sent behind them yet. */
+  readonly open_ended: boolean
+}
+
+export const NOTHING_WRITTEN: Writing = { running: [], open_ended: false }
+
+/** Starts writing the difference. All statements share round trips; whoever calls awaits each of them. */
+export async function startWriting(
   work: Work,
   recorded: readonly Recorded[],
   drafts: Gathered,
   intake: Intake,
   kept: Kept,
-): Promise<void> {
+): Promise<Writing> {
   const { tx, bucket, as_of } = work
+  const fact_ids = await work.ids.facts.take(tx, intake.facts.length)
   const payments = [...drafts.payments.values()].filter((draft) => draft.state !== null)
   const orders = [...drafts.orders.values()].filter((draft) => draft.state !== null)
   const updated = payments.filter((draft) => !draft.complete)
@@ -50,43 +58,53 @@ export async function writeAll(
   const running: Promise<unknown>[] = []
   const run = (work: Promise<unknown>) => running.push(work)
 
-  if (intake.facts.length > 0 || intake.further.length > 0) run(writeFacts(work, intake))
+  if (intake.facts.length > 0 || intake.further.length > 0) run(writeFacts(work, intake, fact_ids))
   if (updated.length > 0) {
-    run(
-      updatePayments(
-        tx,
-        bucket,
-        as_of,
-        updated.map((draft) => ({ ...write(draft), id: draft.id, facts_rev: draft.row?.facts_rev ?? 1n })),
-      ).then((count) => invariant(count === updated.length, 'a payment changed under its lock')),
-    )
+    const writes = updated.map((draft) => ({
+      ...write(draft),
+      id: draft.id,
+      facts_rev: draft.row?.facts_rev ?? 1n,
+    }))
+    run(updatePayments(tx, bucket, as_of, writes).catch(orMovedOn('a payment')))
   }
   if (refunds.length > 0) run(upsertRefunds(tx, bucket, as_of, refunds))
   if (disputes.length > 0) run(upsertDisputes(tx, bucket, as_of, disputes))
-  if (subscriptions.length > 0) {
-    const writes = subscriptions.map((draft) => ({
-      id: draft.row!.id,
-      facts_rev: draft.row!.facts_rev,
-      open_exceptions: draft.state!.exceptions.length,
-      state: draft.state!,
-    }))
-    run(
-      updateSubscriptions(tx, bucket, as_of, writes).then((count) =>
-        invariant(count === writes.length, 'a subscription changed under its lock'),
-      ),
-    )
-  }
   if (orders.length > 0) for (const written of writeOrders(work, orders)) run(written)
-  run(raiseJudged(work, judge(payments, subscriptions, orders), raisedByItems(work, recorded, intake)))
   const replayed = recorded.some(({ item }) => item.replaces)
   if (replayed) run(deleteStaleReturns(tx, bucket, payments.map(returnsOf)))
   const refiled = recorded.flatMap(({ item }, place) =>
     item.refiles && !kept.has(place) ? [item.refiles] : [],
   )
   if (refiled.length > 0) run(refileEvents(tx, bucket, refiled))
+  const closed_ended = running.length
+  if (subscriptions.length > 0) run(writeSubscriptions(work, subscriptions))
+  const judged = judge(payments, subscriptions, orders)
+  const raised = raisedByItems(work, recorded, intake)
+  if (judged.length > 0 || raised.length > 0) run(raiseJudged(work, judged, raised))
   for (const written of writeMarks(work, recorded, kept)) run(written)
-  await allOf(running)
+  return { running, open_ended: running.length > closed_ended }
 }
+
+async function writeSubscriptions(work: Work, subscriptions: readonly SubscriptionDraft[]): Promise<void> {
+  const writes = subscriptions.map((draft) => ({
+    id: draft.row!.id,
+    facts_rev: draft.row!.facts_rev,
+    open_exceptions: draft.state!.exceptions.length,
+    state: draft.state!,
+  }))
+  const count = await updateSubscriptions(work.tx, work.bucket, work.as_of, writes)
+  invariant(count === writes.length, 'a subscription changed under its lock')
+}
+
+/** The updates divide by zero when a row that they write has moved on. */
+function orMovedOn(what: string): (error: unknown) => never {
+  return (error) => {
+    invariant(errorCode(error) !== DIVISION_BY_ZERO, `${what} changed under its lock`)
+    throw error
+  }
+}
+
+const DIVISION_BY_ZERO = '22012'
 
 /** What went back of a payment now; rows of anything else are left from what a replay took back. */
 function returnsOf({ id, state }: PaymentDraft) {
@@ -97,15 +115,12 @@ function returnsOf({ id, state }: PaymentDraft) {
   }
 }
 
-async function writeFacts(work: Work, intake: Intake): Promise<void> {
-  const { tx, bucket, as_of } = work
-  const ids = await work.ids.facts.take(tx, intake.facts.length)
+function writeFacts(work: Work, intake: Intake, ids: readonly bigint[]): Promise<void> {
   const facts = intake.facts.map((fact, place) => ({ ...fact, id: ids[place]! }))
   const witnesses = facts.flatMap(({ id, sources }) => sources.map((source) => ({ fact_id: id, source })))
-  await allOf([
-    facts.length > 0 ? insertFacts(tx, bucket, as_of, facts).catch(orDormant(work)) : Promise.resolve(),
-    insertWitnesses(tx, bucket, [...witnesses, ...intake.further]),
-  ])
+  return insertFacts(work.tx, work.bucket, work.as_of, facts, [...witnesses, ...intake.further]).catch(
+    orDormant(work),
+  )
 }
 
 function orDormant(work: Work): (error: unknown) => never {
@@ -151,11 +166,8 @@ function writeOrders(work: Work, orders: readonly OrderDraft[]): Promise<unknown
   const newer = effects.filter((effect) => effect.revision > 1n)
   const withdrawn = orders.filter((order) => order.withdraw_receipt)
   const running: Promise<unknown>[] = [
-    updateOrders(tx, bucket, as_of, writes).then((count) =>
-      invariant(count === writes.length, 'an order changed under its lock'),
-    ),
+    updateOrders(tx, bucket, as_of, writes, rights).catch(orMovedOn('an order')),
   ]
-  if (rights.length > 0) running.push(upsertEntitlements(tx, bucket, as_of, rights))
   if (newer.length > 0) running.push(supersedeEffects(tx, bucket, as_of, newer))
   if (withdrawn.length > 0) {
     running.push(

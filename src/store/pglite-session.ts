@@ -17,9 +17,10 @@ export class PgliteSession {
     this.#pglite = pglite
   }
 
-  async run<Row>(statement: Statement, values: readonly Parameter[]): Promise<Row[]> {
+  /** Throws, and gives no promise, for a value that cannot be encoded: nothing was sent then. */
+  run<Row>(statement: Statement, values: readonly Parameter[]): Promise<Row[]> {
     const encoded = values.map(encodeValue)
-    return rowsOf(await this.#next(() => this.#runPrepared(statement, encoded))) as Row[]
+    return this.#next(() => this.#runPrepared(statement, encoded)).then((answers) => rowsOf(answers) as Row[])
   }
 
   /** Runs a text without parameters, which may hold several statements. Resolves to the last command's tag. */

@@ -28,36 +28,36 @@ export interface NewWitness {
   readonly source: WitnessSource
 }
 
-// No ON CONFLICT: under the subject's lock nothing can be in the way, and looking first costs a descent per fact. Should
-// the unique key object all the same, the transaction fails with 23505 and the caller finds out why.
+// No ON CONFLICT on facts: under the subject's lock nothing can be in the way, and looking first costs a descent per fact.
+// Should the unique key object all the same, the transaction fails with 23505 and the caller finds out why.
 const INSERT: Statement = {
   name: 'insert-facts',
   text: `
-    insert into facts (bucket, recorded_at, id, subject_id, subject_kind, kind, fact_key, content_digest, content)
-    select $1, $2, f.id, f.subject_id, f.subject_kind, f.kind, f.fact_key, substring($3::bytea from f.digest_at for 16),
-      f.content
-    from unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::int[], $10::jsonb[])
-      as f(id, subject_id, subject_kind, kind, fact_key, digest_at, content)`,
-}
-
-const WITNESS: Statement = {
-  name: 'insert-witnesses',
-  text: `
+    with told as (
+      insert into facts (bucket, recorded_at, id, subject_id, subject_kind, kind, fact_key, content_digest, content)
+      select $1, $2, f.id, f.subject_id, f.subject_kind, f.kind, f.fact_key,
+        substring($3::bytea from f.digest_at for 16), f.content
+      from unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::int[], $10::jsonb[])
+        as f(id, subject_id, subject_kind, kind, fact_key, digest_at, content)
+    )
     insert into witnesses (bucket, fact_id, source_kind, source_id, source_version)
     select $1, w.fact_id, w.source_kind, w.source_id, w.source_version
-    from unnest($2::bigint[], $3::text[], $4::bigint[], $5::int[]) as w(fact_id, source_kind, source_id, source_version)
+    from unnest($11::bigint[], $12::text[], $13::bigint[], $14::int[])
+      as w(fact_id, source_kind, source_id, source_version)
     on conflict do nothing`,
 }
 
 /**
- * Inserts facts that the caller, who holds the subjects' locks, has found to be new. Fails with SQLSTATE 23505 when one
- * is there: something wrote without the lock, or a replay left the fact without a witness.
+ * Inserts facts that the caller, who holds the subjects' locks, has found to be new, and says who told them and others; a
+ * witness that is there already is left as it is. Fails with SQLSTATE 23505 when one of the facts is there: something wrote
+ * without the lock, or a replay left the fact without a witness.
  */
 export async function insertFacts(
   db: Queryable,
   bucket: number,
   as_of: Date,
   facts: readonly NewFact[],
+  witnesses: readonly NewWitness[],
 ): Promise<void> {
   await db.query(INSERT, [
     bucket,
@@ -70,17 +70,6 @@ export async function insertFacts(
     facts.map((fact) => fact.key),
     facts.map((_, index) => 1 + 16 * index),
     facts.map((fact) => fact.content),
-  ])
-}
-
-/** Says who told these facts; a witness that is there already is left as it is. */
-export async function insertWitnesses(
-  db: Queryable,
-  bucket: number,
-  witnesses: readonly NewWitness[],
-): Promise<void> {
-  await db.query(WITNESS, [
-    bucket,
     witnesses.map((witness) => witness.fact_id),
     witnesses.map((witness) => witness.source.kind),
     witnesses.map((witness) => witness.source.id),

@@ -1,5 +1,6 @@
 import type { OrderBook, OrderState } from '../../rules/order-state.ts'
 import type { Queryable, Statement } from '../database.ts'
+import type { EntitlementRow } from './load-entitlements.ts'
 import { encodeBook } from './order-row.ts'
 import { arrayLiteral } from './payment-arrays.ts'
 
@@ -7,7 +8,15 @@ import { arrayLiteral } from './payment-arrays.ts'
 const UPDATE: Statement = {
   name: 'update-orders',
   text: `
-    with updated as (
+    with rights as (
+      insert into entitlements (bucket, updated_at, order_id, item, quantity, state, revision)
+      select $1, $2, e.order_id, e.item, e.quantity, e.state, e.revision
+      from unnest($19::bigint[], $20::text[], $21::int[], $22::text[], $23::bigint[])
+        as e(order_id, item, quantity, state, revision)
+      on conflict (order_id, item, bucket) do update set
+        updated_at = excluded.updated_at, quantity = excluded.quantity, state = excluded.state,
+        revision = excluded.revision
+    ), updated as (
     insert into orders (bucket, created_at, updated_at, id, facts_rev, tenant, reference, effect_seq, open_exceptions,
       has_entitlements, status, currency, amount_minor, paid_minor, net_minor, surplus_minor, payment_ids,
       next_wakeup_at, book)
@@ -29,7 +38,7 @@ const UPDATE: Statement = {
       where orders.facts_rev = excluded.facts_rev - 1
     returning 1
     )
-    select count(*)::int as count from updated`,
+    select 1 / (count(*) = cardinality($3::bigint[]))::int from updated`,
 }
 
 export interface OrderWrite {
@@ -47,14 +56,18 @@ export interface OrderWrite {
   readonly state: OrderState
 }
 
-/** Writes derived states and raises each row's revision. Gives how many rows were still at the revision that was read. */
+/**
+ * Writes derived states, the rights that changed, and raises each row's revision. Fails with `MOVED_ON` when a row was no longer at the revision
+ * that was read.
+ */
 export async function updateOrders(
   db: Queryable,
   bucket: number,
   as_of: Date,
   orders: readonly OrderWrite[],
-): Promise<number> {
-  const [row] = await db.query<{ count: number }>(UPDATE, [
+  rights: readonly EntitlementRow[],
+): Promise<void> {
+  await db.query(UPDATE, [
     bucket,
     as_of,
     orders.map((order) => order.id),
@@ -73,6 +86,10 @@ export async function updateOrders(
     orders.map((order) => arrayLiteral(order.payment_ids)),
     orders.map((order) => order.state.next_wakeup),
     orders.map((order) => (order.book ? encodeBook(order.book) : null)),
+    rights.map((right) => right.order_id),
+    rights.map((right) => right.item),
+    rights.map((right) => right.quantity),
+    rights.map((right) => right.state),
+    rights.map((right) => right.revision),
   ])
-  return row!.count
 }
