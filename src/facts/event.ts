@@ -1,4 +1,5 @@
 import type { Fact } from './fact.ts'
+import type { LookupRequest } from './lookup.ts'
 
 export type Mode = 'live' | 'test'
 
@@ -22,4 +23,6 @@ export interface Translation {
   /** Why it is ignored, not ours or unreadable; empty for `facts`. */
   readonly reason: string
   readonly facts: readonly Fact[]
+  /** What to ask the provider before the money is believed; left out for nothing. */
+  readonly lookups?: readonly LookupRequest[] | undefined
 }

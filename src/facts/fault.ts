@@ -22,6 +22,8 @@ export type FaultCode =
   | 'mode_mismatch'
   | 'schema_newer'
   | 'schema_changed'
+  | 'provider_unavailable'
+  | 'lookup_unsupported'
   | 'database_unavailable'
   | 'database_busy'
   | 'directory_in_use'

@@ -1,5 +1,11 @@
 import type { Mode, Translation } from '../facts/event.ts'
+import type { LookupRequest } from '../facts/lookup.ts'
 import type { Refusal } from '../facts/refusal.ts'
+import type { CapabilitySheet } from './capability.ts'
+import type { Lookup, LookupContext } from './lookup.ts'
+import type { Start } from './start.ts'
+
+export type { CapabilitySheet } from './capability.ts'
 
 /** One HTTP request as it reached an endpoint. Header names are lower case; a repeated header is an array. */
 export interface Delivery {
@@ -7,6 +13,8 @@ export interface Delivery {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /** Exactly the bytes received. */
   readonly body: Uint8Array
+  /** Query of the address, without the question mark; left out for none. Part of what a redirect brings, never trusted. */
+  readonly query?: string | undefined
 }
 
 /** The delivery is authentic. */
@@ -20,25 +28,33 @@ export interface Verified {
   readonly signed_id: string | null
 }
 
-/** What a provider can and cannot do, as data: the core refuses a guarantee that the sheet cannot support. */
-export interface CapabilitySheet {
-  readonly event_id: 'body' | 'signed_header' | 'none'
-  readonly signed_time: boolean
-  /** Does the sender deliver again after an answer that is not 2xx? */
-  readonly redelivers: boolean
-  /** For how long after the first try, in hours; null when unknown or never. */
-  readonly redelivers_for_hours: number | null
-  readonly refund_ids: boolean
-  readonly lookup_by_payment: boolean
-  readonly lookup_by_reference: boolean
-  readonly lists_by_window: boolean
-  /** How long after success a payment can still be taken back without a dispute, in days, by method; `*` for the rest. */
-  readonly late_failure_days: Readonly<Record<string, number>>
+/**
+ * Nothing in the message itself proves who sent it. It is stored apart, the provider is asked (`confirm`) by a worker,
+ * and before it has said yes no fact is read.
+ */
+export interface Unconfirmed {
+  readonly refused: false
+  readonly unconfirmed: true
+}
+
+/** A provider whose messages carry all that it takes to check them, so that the answer comes at once. */
+export interface SignedProvider extends Provider {
+  verify(delivery: Delivery, now_ms: number): Verified | Refusal
+}
+
+export type Verdict = Verified | Unconfirmed | Refusal
+
+/** What a buyer's browser brings back: which payment to ask about. Nothing else of it is used. */
+export interface ReturnHint {
+  readonly lookup: LookupRequest
+  /** True when the provider says that the buyer gave up; only chooses the words for the buyer. */
+  readonly canceled: boolean
 }
 
 /**
  * One configured provider account, as it stands behind an endpoint. Made by a factory with the provider's name
- * (`stripe({ ... })`). Pure apart from its options: the time is passed in, and nothing is fetched.
+ * (`stripe({ ... })`). The time is passed in; only
+ * what is said to fetch does.
  */
 export interface Provider {
   /** The provider's name, part of the event key: `stripe`. */
@@ -66,10 +82,23 @@ export interface Provider {
   /** When set, authentic events of other types are stored and cause nothing. */
   readonly expects: readonly string[] | null
   /**
-   * Checks the raw bytes. Never throws for any delivery whatever: what is wrong is a refusal.
+   * Checks the raw bytes. Never throws for any delivery whatever: what is wrong is a refusal. Answers at once unless a
+   * key has to be fetched first; then the promise rejects with Fault `provider_unavailable` (retriable) when it cannot
+   * be had, and the sender is asked to deliver again.
    * @param now_ms the present time, Unix milliseconds
    */
-  verify(delivery: Delivery, now_ms: number): Verified | Refusal
+  verify(delivery: Delivery, now_ms: number): Verdict | Promise<Verdict>
   /** Reads an authentic delivery. Never throws: what cannot be read has outcome `unreadable`. Same bytes, same result. */
   translate(delivery: Delivery, verified: Verified): Translation
+  /**
+   * Asks the provider whether it sent this message; for those whose `verify` answers `unconfirmed`.
+   * @throws Fault `provider_unavailable` when it does not say
+   */
+  confirm?(delivery: Delivery, context: LookupContext): Promise<Verified | Refusal>
+  /** Reads the request with which a buyer's browser comes back; null when it names no payment. Never throws. */
+  readReturn?(delivery: Delivery): ReturnHint | null
+  /** Begins a payment at a provider that sends the buyer away and back. */
+  readonly start?: Start | undefined
+  /** Left out when the configuration has no API credentials, or the provider has no API. */
+  readonly lookup?: Lookup | undefined
 }

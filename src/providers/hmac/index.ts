@@ -1,6 +1,6 @@
 import type { Mode } from '../../facts/event.ts'
 import { Fault } from '../../facts/fault.ts'
-import type { CapabilitySheet, Provider } from '../contract.ts'
+import type { CapabilitySheet, SignedProvider } from '../contract.ts'
 import type { MessageTranslate } from '../message.ts'
 import { checkAccount, checkNamespace, checkProviderName } from '../provider-name.ts'
 import type { SecretOption } from '../secret.ts'
@@ -54,7 +54,7 @@ export interface HmacOptions extends HmacScheme {
  * Any sender that signs its body with an HMAC over a shared secret, described as data by the sender's documentation.
  * @throws Fault `secret_missing` for a blank or placeholder secret, `config_invalid` for other mistakes
  */
-export function hmac(options: HmacOptions): Provider {
+export function hmac(options: HmacOptions): SignedProvider {
   const provider = checkProviderName(options.name)
   const secrets = readSecrets(provider, options.secrets, (text) =>
     secretKey(provider, text, options.secretFormat ?? 'text'),
@@ -94,6 +94,8 @@ function secretKey(provider: string, text: string, format: 'text' | 'hex' | 'bas
 function capabilitiesOf(scheme: HmacScheme): CapabilitySheet {
   return {
     event_id: scheme.id === undefined ? 'body' : 'signed_header',
+    proof: 'bytes',
+    test_marker: 'secret',
     signed_time: scheme.time !== undefined,
     redelivers: false,
     redelivers_for_hours: null,
@@ -101,6 +103,8 @@ function capabilitiesOf(scheme: HmacScheme): CapabilitySheet {
     lookup_by_payment: false,
     lookup_by_reference: false,
     lists_by_window: false,
+    read_lag_ms: null,
+    idempotency: { refund: null, charge: null },
     late_failure_days: {},
   }
 }

@@ -1,5 +1,5 @@
 import type { Mode } from '../../facts/event.ts'
-import type { CapabilitySheet, Provider } from '../contract.ts'
+import type { CapabilitySheet, SignedProvider } from '../contract.ts'
 import type { MessageTranslate } from '../message.ts'
 import { checkAccount, checkNamespace, checkProviderName } from '../provider-name.ts'
 import type { SecretOption } from '../secret.ts'
@@ -49,6 +49,8 @@ export interface StandardWebhooksOptions {
 
 const CAPABILITIES: CapabilitySheet = {
   event_id: 'signed_header',
+  proof: 'bytes',
+  test_marker: 'secret',
   signed_time: true,
   redelivers: true,
   redelivers_for_hours: null,
@@ -56,6 +58,8 @@ const CAPABILITIES: CapabilitySheet = {
   lookup_by_payment: false,
   lookup_by_reference: false,
   lists_by_window: false,
+  read_lag_ms: null,
+  idempotency: { refund: null, charge: null },
   late_failure_days: {},
 }
 
@@ -64,7 +68,7 @@ const CAPABILITIES: CapabilitySheet = {
  * whose secrets only look alike.
  * @throws Fault `secret_missing` for a blank or placeholder secret, `config_invalid` for other mistakes
  */
-export function standardWebhooks(options: StandardWebhooksOptions): Provider {
+export function standardWebhooks(options: StandardWebhooksOptions): SignedProvider {
   const provider = checkProviderName(options.name)
   const format = options.secretFormat ?? 'base64'
   const secrets = readSecrets(provider, options.secrets, (text) => secretKey(provider, text, format))

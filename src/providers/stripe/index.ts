@@ -1,5 +1,6 @@
 import { Fault } from '../../facts/fault.ts'
-import type { CapabilitySheet, Provider } from '../contract.ts'
+import type { IdempotencyRules } from '../capability.ts'
+import type { CapabilitySheet, Provider, SignedProvider } from '../contract.ts'
 import { checkAccount } from '../provider-name.ts'
 import type { SecretOption } from '../secret.ts'
 import { isPlaceholder, readSecrets } from '../secret.ts'
@@ -30,8 +31,20 @@ export interface StripeOptions {
   readonly tolerance_s?: number | undefined
 }
 
+/** Stripe keeps the status and body of the first run, server errors included, and may drop a key after a day. */
+const KEY: IdempotencyRules = {
+  where: 'header',
+  name: 'Idempotency-Key',
+  window_hours: 24,
+  repeat: 'same_answer_errors_too',
+  definitive_no: ['400', '402', '404'],
+  note: 'A key of more than 255 characters is refused; other parameters under a used key are an error. Source: Stripe API reference, idempotent requests.',
+}
+
 const CAPABILITIES: CapabilitySheet = {
   event_id: 'body',
+  proof: 'bytes',
+  test_marker: 'body',
   signed_time: true,
   redelivers: true,
   redelivers_for_hours: 72,
@@ -39,6 +52,9 @@ const CAPABILITIES: CapabilitySheet = {
   lookup_by_payment: true,
   lookup_by_reference: true,
   lists_by_window: true,
+  // Search lags by up to a minute; reading an object by its id does not.
+  read_lag_ms: 60_000,
+  idempotency: { refund: KEY, charge: KEY },
   // Return windows of the schemes; a Bacs indemnity claim has no limit.
   late_failure_days: { us_bank_account: 60, sepa_debit: 396, bacs_debit: 36_500, '*': 0 },
 }
@@ -48,7 +64,7 @@ const CAPABILITIES: CapabilitySheet = {
  * versions up to 2026-10-28.
  * @throws Fault `secret_missing` for a blank or placeholder secret, `config_invalid` for other mistakes
  */
-export function stripe(options: StripeOptions): Provider {
+export function stripe(options: StripeOptions): SignedProvider {
   const secrets = readSecrets('stripe', options.webhookSecrets, signingKey)
   const tolerance_s = checkTolerance('stripe', options.tolerance_s ?? 300)
   const account = checkAccount('stripe', options.account)
