@@ -35,4 +35,6 @@ export type { CapabilitySheet, Delivery, Provider, Verified } from './providers/
 export type { Answer } from './receive/answer.ts'
 export type { OrderRegistration } from './receive/orders.ts'
 export type { ReceiveRequest } from './receive/receiver.ts'
+export type { PaymentReturn } from './reconcile/payment-return.ts'
+export type { PaymentStart, StartedPayment } from './reconcile/payment-start.ts'
 export type { EntitlementChanged, FindOrders, HookTransaction, OnEntitlement } from './settle/hook.ts'

@@ -6,6 +6,7 @@ import { Fault } from './facts/fault.ts'
 import type { Provider } from './providers/contract.ts'
 import type { BatcherOptions } from './receive/batcher.ts'
 import type { ReceiverOptions } from './receive/receiver.ts'
+import type { PaymentReturn } from './reconcile/payment-return.ts'
 import type { FindOrders, OnEntitlement } from './settle/hook.ts'
 import type { SettlerOptions } from './settle/settler.ts'
 
@@ -21,6 +22,8 @@ export interface PaidOnceOptions {
   readonly schema?: string | undefined
   /** Receiving addresses by name: `/webhooks/<name>`. A provider alone, or with the tenant that it belongs to. */
   readonly endpoints: Readonly<Record<string, Provider | EndpointOptions>>
+  /** Where buyers reach this installation, such as `https://pay.example.com`: they come back to `<public_url>/return/<endpoint>`. */
+  readonly public_url?: string | undefined
   /** Tenant of endpoints and orders that name none. Default `default`. */
   readonly tenant?: string | undefined
   /** Over how many buckets tenants are spread; fixed at the first migration. Default 1; 64 for Citus. */
@@ -52,6 +55,8 @@ export interface PaidOnceOptions {
 export interface EndpointOptions {
   readonly provider: Provider
   readonly tenant?: string | undefined
+  /** The page of yours to which a buyer who comes back to `/return/<name>` is sent on. Default: a plain page of ours. */
+  readonly returnTo?: ((back: PaymentReturn) => string) | undefined
 }
 
 const ENDPOINT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/i

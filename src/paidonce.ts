@@ -1,18 +1,25 @@
+import { randomBytes } from 'node:crypto'
 import type { Deliverer } from './effects/outcome.ts'
 import { EffectsWorker, type EffectsWorkerOptions } from './effects/worker.ts'
 import { Fault } from './facts/fault.ts'
 import { checkOptions, endpointOptions, type PaidOnceOptions } from './options.ts'
 import { delivererOf, topicsOf } from './outgoing.ts'
+import { type Ask, newAsk } from './providers/ask.ts'
+import type { Endpoint } from './providers/endpoint.ts'
+import type { LookupAnswer } from './providers/lookup.ts'
 import type { Answer } from './receive/answer.ts'
 import { Batcher } from './receive/batcher.ts'
 import { checkClock } from './receive/clock-watch.ts'
-import type { Endpoint } from './receive/endpoint.ts'
 import { fetchDelivery } from './receive/fetch.ts'
 import { KeptSweeper } from './receive/kept.ts'
 import { Orders } from './receive/orders.ts'
 import { type ReceiveObserver, type ReceiveRequest, Receiver } from './receive/receiver.ts'
 import { RefusalWatch } from './receive/refusal-watch.ts'
 import { SecretWatch } from './receive/secret-watch.ts'
+import { ConfirmWorker, keeperOfUnconfirmed } from './receive/unconfirmed.ts'
+import { LookupWorker } from './reconcile/lookup-worker.ts'
+import { type PaymentReturn, receiveReturn } from './reconcile/payment-return.ts'
+import { type PaymentStart, type StartedPayment, startPayment } from './reconcile/payment-start.ts'
 import { HOOK_LIMIT_MS } from './settle/hook.ts'
 import { Settler } from './settle/settler.ts'
 import { bucketOf } from './store/bucket.ts'
@@ -53,6 +60,11 @@ export class PaidOnce {
   readonly receiver: Receiver
   readonly watch: RefusalWatch
   readonly secrets: SecretWatch
+  /** Asks providers about what is only half known. Runs by itself only after `startWork`. */
+  readonly lookups: LookupWorker
+  /** Asks providers whether they sent what nothing in it proves. Runs by itself only after `startWork`. */
+  readonly confirms: ConfirmWorker
+  readonly #ask: Ask = newAsk(fetch, Date.now)
   readonly #batcher: Batcher
   #announcing: NodeJS.Timeout | undefined
 
@@ -110,7 +122,18 @@ export class PaidOnce {
         observer.fault(endpoint, fault)
       },
     }
-    this.receiver = new Receiver(this.endpoints, this.#batcher, Date.now, watched, limits)
+    this.receiver = new Receiver(
+      this.endpoints,
+      this.#batcher,
+      Date.now,
+      watched,
+      keeperOfUnconfirmed(database),
+      limits,
+    )
+    const rooms = [this.settler, this.endpoints, installation.buckets, this.#ask, Date.now] as const
+    const onError = (error: unknown) => this.#complain(error)
+    this.lookups = new LookupWorker(...rooms, { onError })
+    this.confirms = new ConfirmWorker(...rooms, watched, { onError })
   }
 
   /** Tenant of endpoints and orders that name none. */
@@ -138,6 +161,53 @@ export class PaidOnce {
    */
   readonly fetch = (request: Request): Promise<Response> => fetchDelivery(this.receiver, request)
 
+  /**
+   * Begins a payment at a provider that sends the buyer away and back (eSewa, IME Pay, Khalti). Amount and order are
+   * stored before this resolves; send the buyer to `redirect` afterwards.
+   * Throws Fault `not_found`, `lookup_unsupported`, `order_invalid`, `config_invalid`, `provider_unavailable`.
+   */
+  startPayment(request: PaymentStart): Promise<StartedPayment> {
+    const context = {
+      settler: this.settler,
+      ask: this.#ask,
+      now_ms: Date.now,
+      chance: () => randomBytes(6).toString('hex'),
+      public_url: this.options.public_url,
+    }
+    return startPayment(context, this.endpoints.get(request.endpoint), request)
+  }
+
+  /**
+   * Takes the request with which a buyer's browser comes back from the provider: a hint, upon which the provider is asked.
+   * Waits at most `limit_ms` (default 5,000) for its answer and says `pending` where that does not suffice.
+   */
+  paymentReturn(request: ReceiveRequest, limit_ms = 5_000): Promise<PaymentReturn> {
+    const endpoint = this.endpoints.get(request.endpoint)
+    return receiveReturn(this.database, this.lookups, endpoint, request, limit_ms)
+  }
+
+  /**
+   * Asks the provider about one object now and settles what it says. Null when no answer came within `limit_ms` (default
+   * 15,000). Throws Fault `not_found` for an endpoint that is not configured.
+   */
+  lookup(
+    endpoint: string,
+    object: string,
+    id: string,
+    limit_ms = 15_000,
+  ): Promise<LookupAnswer['outcome'] | null> {
+    const known = this.endpoints.get(endpoint)
+    if (!known) {
+      return Promise.reject(
+        new Fault(
+          'not_found',
+          `No endpoint ${endpoint} is configured. Add it to \`endpoints\`, or correct the name.`,
+        ),
+      )
+    }
+    return this.lookups.askNow(known, { object, id }, 'person', limit_ms)
+  }
+
   /** True when the database answers. */
   async ready(): Promise<boolean> {
     return readClock(this.database).then(
@@ -161,6 +231,8 @@ export class PaidOnce {
     const kept = new KeptSweeper(this.settler, this.endpoints, buckets.length, Date.now, { onError })
     await worker.start()
     kept.start()
+    this.lookups.start()
+    this.confirms.start()
     const checkOnce = () =>
       checkClock(this.database, this.bucketOf(this.tenant), this.tenant, Date.now).catch(onError)
     await checkOnce()
@@ -170,7 +242,7 @@ export class PaidOnce {
       kept,
       stop: async (drain_ms = 5_000) => {
         clearInterval(clock)
-        await Promise.all([worker.stop({ drain_ms }), kept.stop()])
+        await Promise.all([worker.stop({ drain_ms }), kept.stop(), this.lookups.stop(), this.confirms.stop()])
         if (own) await database.close()
       },
     }

@@ -189,6 +189,47 @@ create table installation (
   constraint installation_mode CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text])))
 );
 
+create table lookup_answers (
+  lookup_id bigint not null,
+  asked_at timestamp with time zone not null,
+  answered_at timestamp with time zone not null,
+  number integer not null,
+  facts integer not null,
+  bucket smallint not null,
+  outcome text not null,
+  reason text not null default ''::text,
+  constraint lookup_answers_pkey PRIMARY KEY (lookup_id, number, bucket),
+  constraint lookup_answers_outcome CHECK ((outcome = ANY (ARRAY['found'::text, 'not_found'::text, 'unavailable'::text, 'refused'::text, 'unreadable'::text])))
+);
+
+create table lookups (
+  id bigint not null generated always as identity,
+  due_at timestamp with time zone,
+  asked_for_at timestamp with time zone not null,
+  wanted bigint not null default 1,
+  answers integer not null default 0,
+  attempts integer not null default 0,
+  bucket smallint not null,
+  tenant text not null,
+  namespace text not null,
+  account text not null,
+  object text not null,
+  object_id text not null,
+  endpoint text not null,
+  asked_by text not null,
+  last_outcome text not null default ''::text,
+  last_reason text not null default ''::text,
+  constraint lookups_pkey PRIMARY KEY (id, bucket),
+  constraint lookups_asked_once UNIQUE (object_id, object, namespace, account, tenant, bucket),
+  constraint lookups_account CHECK ((account <> ''::text)),
+  constraint lookups_asked_by CHECK ((asked_by = ANY (ARRAY['event'::text, 'start'::text, 'return'::text, 'person'::text, 'sweep'::text]))),
+  constraint lookups_namespace CHECK ((namespace <> ''::text)),
+  constraint lookups_object CHECK ((object <> ''::text)),
+  constraint lookups_object_id CHECK ((object_id <> ''::text)),
+  constraint lookups_tenant CHECK ((tenant <> ''::text))
+) with (fillfactor=70);
+CREATE INDEX lookups_due ON lookups USING btree (due_at, bucket) WHERE (due_at IS NOT NULL);
+
 create table orders (
   id bigint not null default nextval('subject_ids'::regclass),
   facts_rev bigint not null,
@@ -296,6 +337,25 @@ create table subscriptions (
   constraint subscriptions_known_once UNIQUE (provider_subscription_id, namespace, account, tenant, bucket),
   constraint subscriptions_provider_subscription_id CHECK ((provider_subscription_id <> ''::text))
 );
+
+create table unconfirmed (
+  id bigint not null generated always as identity,
+  received_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  attempts integer not null default 0,
+  bucket smallint not null,
+  tenant text not null,
+  endpoint text not null,
+  digest bytea not null,
+  headers jsonb not null,
+  body bytea not null,
+  constraint unconfirmed_pkey PRIMARY KEY (id, bucket),
+  constraint unconfirmed_once UNIQUE (digest, endpoint, tenant, bucket),
+  constraint unconfirmed_endpoint CHECK ((endpoint <> ''::text)),
+  constraint unconfirmed_tenant CHECK ((tenant <> ''::text))
+);
+CREATE INDEX unconfirmed_due ON unconfirmed USING btree (due_at, bucket);
+CREATE INDEX unconfirmed_of_endpoint ON unconfirmed USING btree (endpoint, bucket);
 
 create table unsettled (
   id bigint not null generated always as identity,

@@ -12,7 +12,7 @@ export interface ServiceOptions {
   readonly http?: ServeOptions | undefined
   /** Deliver effects. */
   readonly deliver: boolean
-  /** Settle what was kept. */
+  /** Settle what was kept; ask providers about what is only half known. */
   readonly sweep: boolean
   /** Delivers effects instead of what is configured. */
   readonly deliverer?: Deliverer | undefined
@@ -44,7 +44,7 @@ export async function startService(paidonce: PaidOnce, options: ServiceOptions):
     sweeper,
     stop: async () => {
       await http?.close()
-      await Promise.all([worker?.stop(), sweeper?.stop()])
+      await Promise.all([worker?.stop(), sweeper?.stop(), paidonce.lookups.stop(), paidonce.confirms.stop()])
       await apart?.close()
     },
   }
@@ -102,6 +102,8 @@ function workerOf(
 export async function workOnce(paidonce: PaidOnce, options: WorkOptions): Promise<void> {
   const { settler, endpoints, installation, database } = paidonce
   const sweeper = new KeptSweeper(settler, endpoints, installation.buckets, Date.now, options)
+  await paidonce.confirms.runOnce()
+  await paidonce.lookups.runOnce()
   await sweeper.runOnce()
   const worker = workerOf(paidonce, database, options)
   await worker.runOnce()
@@ -112,5 +114,7 @@ function startSweeper(paidonce: PaidOnce, { onError }: ServiceOptions): KeptSwee
   const { settler, endpoints, installation } = paidonce
   const sweeper = new KeptSweeper(settler, endpoints, installation.buckets, Date.now, { onError })
   sweeper.start()
+  paidonce.lookups.start()
+  paidonce.confirms.start()
   return sweeper
 }

@@ -25,6 +25,8 @@ export type ExceptionKind =
   | 'dispute_opened'
   | 'dispute_deadline'
   | 'fact_conflict'
+  | 'lookup_failed'
+  | 'confirmation_failed'
   | 'operation_unknown'
   | 'effect_failed'
   | 'irreversible_effect_unjustified'

@@ -1,5 +1,7 @@
+import type { Endpoint } from '../providers/endpoint.ts'
 import type { SettleItem } from '../settle/item.ts'
 import { settleItem } from '../settle/item.ts'
+import { Rounds } from '../settle/rounds.ts'
 import type { SettleResult, Settler } from '../settle/settler.ts'
 import type { Database } from '../store/database.ts'
 import { closeOpenExceptions, openExceptions } from '../store/exception-alerts.ts'
@@ -12,7 +14,6 @@ import {
   postponeUnsettled,
   putOffUnsettled,
 } from '../store/queries/mark-unsettled.ts'
-import type { Endpoint } from './endpoint.ts'
 import { readAgain } from './read-again.ts'
 
 export interface KeptSweeperOptions {
@@ -53,9 +54,7 @@ export class KeptSweeper {
   readonly #buckets: number
   readonly #now_ms: () => number
   readonly #options: Required<KeptSweeperOptions>
-  #timer: NodeJS.Timeout | undefined
-  #running: Promise<Swept> | undefined
-  #stopped = false
+  readonly #rounds: Rounds<Swept>
 
   /** @param now_ms the clock, Unix milliseconds */
   constructor(
@@ -79,35 +78,22 @@ export class KeptSweeper {
       alert_after: options.alert_after ?? 8,
       onError: options.onError ?? (() => undefined),
     }
+    this.#rounds = new Rounds(() => this.#sweep(), this.#options.poll_ms, this.#options.onError)
   }
 
   /** Looks for marks again and again until `stop`. */
   start(): void {
-    if (this.#stopped || this.#timer) return
-    this.#timer = setTimeout(() => {
-      this.runOnce()
-        .catch((error) => this.#options.onError(error))
-        .finally(() => {
-          this.#timer = undefined
-          this.start()
-        })
-    }, this.#options.poll_ms)
-    this.#timer.unref()
+    this.#rounds.start()
   }
 
   /** Starts no further round and waits for the one that runs. */
-  async stop(): Promise<void> {
-    this.#stopped = true
-    clearTimeout(this.#timer)
-    await this.#running?.catch(() => undefined)
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
   /** Tries everything that is due now, once. */
-  async runOnce(): Promise<Swept> {
-    this.#running ??= this.#sweep().finally(() => {
-      this.#running = undefined
-    })
-    return this.#running
+  runOnce(): Promise<Swept> {
+    return this.#rounds.runOnce()
   }
 
   async #sweep(): Promise<Swept> {
@@ -121,7 +107,7 @@ export class KeptSweeper {
           limit: this.#options.batch,
         })
         for (const settled of await this.#tryAll(bucket, marks)) total[settled ? 'settled' : 'kept'] += 1
-        if (marks.length < this.#options.batch || this.#stopped) break
+        if (marks.length < this.#options.batch || this.#rounds.stopped) break
       }
       total.woken += await this.#wake(bucket)
     }

@@ -1,8 +1,8 @@
 import type { Delivery } from '../providers/contract.ts'
+import type { Endpoint } from '../providers/endpoint.ts'
 import { type SettleItem, settleItem } from '../settle/item.ts'
 import type { StoredEvent, StoredVersion } from '../store/queries/list-stored-events.ts'
 import type { FiledEvent } from '../store/queries/refile-events.ts'
-import type { Endpoint } from './endpoint.ts'
 import { judge } from './translate-delivery.ts'
 
 /** What another reading of a stored event comes to, or why it cannot be read. */

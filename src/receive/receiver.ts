@@ -1,11 +1,12 @@
-import type { Fault } from '../facts/fault.ts'
+import { Fault } from '../facts/fault.ts'
 import { type Refusal, refusal } from '../facts/refusal.ts'
-import type { Delivery } from '../providers/contract.ts'
+import type { Delivery, Verdict, Verified } from '../providers/contract.ts'
+import type { Endpoint } from '../providers/endpoint.ts'
 import type { SettleResult } from '../settle/settler.ts'
 import { type Answer, DUPLICATE, OK, refused, tryAgain } from './answer.ts'
 import type { Batcher } from './batcher.ts'
-import type { Endpoint } from './endpoint.ts'
 import { translateDelivery } from './translate-delivery.ts'
+import type { KeepUnconfirmed } from './unconfirmed.ts'
 
 /** One request as the outside hands it in. */
 export interface ReceiveRequest extends Delivery {
@@ -40,18 +41,21 @@ export class Receiver {
   readonly #batcher: Batcher
   readonly #now_ms: () => number
   readonly #observer: ReceiveObserver
+  readonly #unconfirmed: KeepUnconfirmed
 
   constructor(
     endpoints: ReadonlyMap<string, Endpoint>,
     batcher: Batcher,
     now_ms: () => number,
     observer: ReceiveObserver,
+    unconfirmed: KeepUnconfirmed,
     options: ReceiverOptions = {},
   ) {
     this.#endpoints = endpoints
     this.#batcher = batcher
     this.#now_ms = now_ms
     this.#observer = observer
+    this.#unconfirmed = unconfirmed
     this.body_max = options.body_max ?? 1024 * 1024
   }
 
@@ -66,12 +70,61 @@ export class Receiver {
       return refused({ status: 405 }, endpoint.provider.methods)
     }
     if (request.body.byteLength > this.body_max) return this.tooLarge(endpoint.name, request.body.byteLength)
-    const verified = endpoint.provider.verify(request, began_ms)
-    if (verified.refused) return this.refuse(endpoint.name, verified)
+    const verdict = endpoint.provider.verify(request, began_ms)
+    if (!(verdict instanceof Promise)) return this.#take(endpoint, request, verdict, began_ms)
+    try {
+      return await this.#take(endpoint, request, await verdict, began_ms)
+    } catch (error) {
+      return this.#cannotVerify(endpoint.name, error)
+    }
+  }
+
+  async #take(
+    endpoint: Endpoint,
+    request: ReceiveRequest,
+    verdict: Verdict,
+    began_ms: number,
+  ): Promise<Answer> {
+    if (verdict.refused) return this.refuse(endpoint.name, verdict)
+    if ('unconfirmed' in verdict) return this.#keepUnconfirmed(endpoint, request, began_ms)
+    return this.#settle(endpoint, request, verdict, began_ms)
+  }
+
+  async #settle(
+    endpoint: Endpoint,
+    request: ReceiveRequest,
+    verified: Verified,
+    began_ms: number,
+  ): Promise<Answer> {
     this.#observer.verified(endpoint, verified.secret_label)
     const item = translateDelivery(endpoint, request, verified, new Date(began_ms))
     const result = await this.#batcher.submit(endpoint.bucket, item)
     return this.#answer(endpoint.name, result, this.#now_ms() - began_ms)
+  }
+
+  /** A key could not be fetched: whether the delivery is authentic nobody knows, and the sender is asked to try again. */
+  #cannotVerify(endpoint: string, error: unknown): Answer {
+    const fault =
+      error instanceof Fault
+        ? error
+        : new Fault('provider_unavailable', 'What verifying needs could not be had. Deliver again.', {
+            retriable: true,
+            cause: error,
+          })
+    this.#observer.fault(endpoint, fault)
+    return tryAgain(30)
+  }
+
+  /** Stored apart and answered at once; a worker asks the provider whether it sent this. */
+  async #keepUnconfirmed(endpoint: Endpoint, request: ReceiveRequest, began_ms: number): Promise<Answer> {
+    const result = await this.#unconfirmed(endpoint, request, new Date(began_ms))
+    if (result === 'kept') {
+      this.#observer.answered(endpoint.name, 'stored', this.#now_ms() - began_ms)
+      return OK
+    }
+    this.#observer.fault(endpoint.name, result)
+    this.#observer.answered(endpoint.name, 'unavailable', this.#now_ms() - began_ms)
+    return tryAgain(60)
   }
 
   /** For whoever stopped reading a body that is too large. `size` is what was announced or read so far, bytes. */

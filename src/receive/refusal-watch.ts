@@ -1,10 +1,10 @@
 import type { ExceptionKind } from '../facts/exception.ts'
 import type { Refusal } from '../facts/refusal.ts'
+import type { Endpoint } from '../providers/endpoint.ts'
 import type { Database } from '../store/database.ts'
 import { openExceptions } from '../store/exception-alerts.ts'
 import { inTransaction } from '../store/in-transaction.ts'
 import type { NewException } from '../store/queries/raise-exceptions.ts'
-import type { Endpoint } from './endpoint.ts'
 
 export interface RefusalWatchOptions {
   /** Refused signatures of one endpoint within a window that make a burst. Default 20. */

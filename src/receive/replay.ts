@@ -1,4 +1,5 @@
 import { Fault } from '../facts/fault.ts'
+import type { Endpoint } from '../providers/endpoint.ts'
 import type { SettleItem } from '../settle/item.ts'
 import { type Change, changesOf } from '../settle/rehearsal.ts'
 import { OrderHookTimeout, SETTLE_DEFAULTS, type SettleContext, settle } from '../settle/settle.ts'
@@ -17,7 +18,6 @@ import {
 import { findEventMarks } from '../store/queries/mark-unsettled.ts'
 import { readClock } from '../store/queries/read-clock.ts'
 import { readSnapshot } from '../store/snapshot.ts'
-import type { Endpoint } from './endpoint.ts'
 import { readAgain } from './read-again.ts'
 
 export interface ReplayOptions {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { withDatabases } from '../../test/database.ts'
+import type { Endpoint } from '../providers/endpoint.ts'
 import { stripe } from '../providers/stripe/index.ts'
 import { loadOpenExceptions } from '../store/queries/close-exceptions.ts'
-import type { Endpoint } from './endpoint.ts'
 import { SecretWatch } from './secret-watch.ts'
 
 const DAY_MS = 86_400_000

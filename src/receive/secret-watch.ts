@@ -1,9 +1,9 @@
+import type { Endpoint } from '../providers/endpoint.ts'
 import type { Database } from '../store/database.ts'
 import { openExceptions } from '../store/exception-alerts.ts'
 import { inTransaction } from '../store/in-transaction.ts'
 import type { NewException } from '../store/queries/raise-exceptions.ts'
 import { listSecretUses, recordSecretUses, type SecretUse } from '../store/queries/record-secret-uses.ts'
-import type { Endpoint } from './endpoint.ts'
 
 export interface SecretWatchOptions {
   /** So long after the newest secret was first used, an older one should no longer be. Default 7. */

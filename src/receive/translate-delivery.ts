@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Translation } from '../facts/event.ts'
 import type { Delivery, Verified } from '../providers/contract.ts'
+import type { Endpoint } from '../providers/endpoint.ts'
 import { type RaisedByItem, type SettleItem, settleItem } from '../settle/item.ts'
 import type { EventRow, EventState } from '../store/queries/insert-events.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { WantedLookup } from '../store/queries/request-lookups.ts'
 
 /** What an authentic delivery comes to: how its event is filed, and whether its facts are settled. */
 interface Verdict {
@@ -44,7 +45,24 @@ export function translateDelivery(
     body: delivery.body,
   }
   const facts = verdict.state === 'settled' ? translation.facts : []
-  return settleItem({ tenant: endpoint.tenant, event, facts, raises: verdict.raises })
+  const lookups = verdict.state === 'settled' ? lookupsOf(endpoint, translation, received_at) : []
+  return settleItem({ tenant: endpoint.tenant, event, facts, lookups, raises: verdict.raises })
+}
+
+/** What an event asks to be looked up, due at once. */
+function lookupsOf(endpoint: Endpoint, { lookups = [] }: Translation, due_at: Date): WantedLookup[] {
+  const { name, tenant, provider } = endpoint
+  const { namespace, account } = provider
+  return lookups.map(({ object, id }) => ({
+    tenant,
+    namespace,
+    account,
+    object,
+    object_id: id,
+    endpoint: name,
+    asked_by: 'event',
+    due_at,
+  }))
 }
 
 /** Files a translated message, in the order of the table in docs/architecture.md: first what can be read, then whose it is. */
@@ -79,7 +97,7 @@ export function judge(endpoint: Endpoint, translation: Translation, id: string |
       message: `Endpoint ${endpoint.name} is for account ${provider.account} and received events of account ${translation.account}. They are kept and not settled: add an endpoint for that account, or stop the sender.`,
     })
   }
-  if (translation.outcome !== 'facts')
+  if (translation.outcome !== 'facts' && (translation.lookups ?? []).length === 0)
     return { state: 'ignored', reason: translation.reason || translation.outcome, raises: [] }
   return { state: 'settled', reason: '', raises: [] }
 }
@@ -104,7 +122,8 @@ function raise(
   return { state, reason, raises: [{ ...raised, subject_kind: 'endpoint', subject_key: endpoint.name }] }
 }
 
-function storedHeaders(endpoint: Endpoint, delivery: Delivery): string | null {
+/** The headers that translating reads, as JSON text; null where it reads none. */
+export function storedHeaders(endpoint: Endpoint, delivery: Delivery): string | null {
   const names = endpoint.provider.stored_headers
   if (names.length === 0) return null
   return JSON.stringify(Object.fromEntries(names.map((name) => [name, delivery.headers[name] ?? null])))

@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { nodeListener } from '../adapters/node.ts'
 import type { PaidOnce } from '../paidonce.ts'
 import type { Answer } from '../receive/answer.ts'
+import { returnRoute } from './return-route.ts'
 
 export interface ServeOptions {
   /** Default 8480; 0 for any free port. */
@@ -19,7 +20,7 @@ export interface RunningServer {
   close(): Promise<void>
 }
 
-/** Starts the HTTP server of a PaidOnce: `POST /webhooks/:endpoint`, `/healthz`, `/readyz`. */
+/** Starts the HTTP server of a PaidOnce: `POST /webhooks/:endpoint`, `/return/:endpoint`, `/healthz`, `/readyz`. */
 export async function serve(paidonce: PaidOnce, options: ServeOptions = {}): Promise<RunningServer> {
   const app = build(paidonce)
   const host = options.host ?? '127.0.0.1'
@@ -57,6 +58,7 @@ function build(paidonce: PaidOnce): FastifyInstance {
       .code(ready ? 200 : 503)
       .send({ status: ready ? 'ok' : 'unavailable', backlog: paidonce.backlog })
   })
+  returnRoute(app, paidonce)
   app.setNotFoundHandler((_request, reply) => {
     send(
       reply,

@@ -1,10 +1,12 @@
 import type { ExceptionKind, Severity } from '../facts/exception.ts'
 import type { Fact } from '../facts/fact.ts'
 import type { Subject } from '../facts/subject.ts'
+import type { LookupEnd } from '../store/queries/finish-lookup.ts'
 import type { EventRow } from '../store/queries/insert-events.ts'
 import type { WitnessSource } from '../store/queries/insert-facts.ts'
 import type { ExceptionSubject } from '../store/queries/raise-exceptions.ts'
 import type { FiledEvent } from '../store/queries/refile-events.ts'
+import type { WantedLookup } from '../store/queries/request-lookups.ts'
 
 /**
  * One thing to settle. Everything that can change state comes as one of these: a webhook, a replay, a kept event
@@ -27,6 +29,10 @@ export interface SettleItem {
   readonly refiles?: FiledEvent | undefined
   /** Marks that this settle answers, as they were leased. */
   readonly marks: readonly { readonly id: bigint; readonly times: number }[]
+  /** What to ask the provider once this is recorded. Not asked for again by a duplicate. */
+  readonly lookups: readonly WantedLookup[]
+  /** The question that these facts answer; stored with them. */
+  readonly answers?: LookupEnd | undefined
   /** What a person must hear about this message, whatever it does to state. Raised only if the message is new. */
   readonly raises: readonly RaisedByItem[]
 }
@@ -56,6 +62,7 @@ export function settleItem(item: Partial<SettleItem> & { readonly tenant: string
     rederive: false,
     replaces: false,
     marks: [],
+    lookups: [],
     raises: [],
     ...item,
   }

@@ -1,11 +1,13 @@
 import { errorCode } from '../store/driver-fault.ts'
 import { deleteStaleReturns } from '../store/queries/delete-stale-returns.ts'
+import { finishLookup } from '../store/queries/finish-lookup.ts'
 import { insertEffects, type NewEffect } from '../store/queries/insert-effects.ts'
 import { insertFacts } from '../store/queries/insert-facts.ts'
 import { updateSubscriptions } from '../store/queries/lock-subscriptions.ts'
 import { deleteUnsettled, type Mark, markUnsettled, noteUnsettled } from '../store/queries/mark-unsettled.ts'
 import type { NewException } from '../store/queries/raise-exceptions.ts'
 import { refileEvents } from '../store/queries/refile-events.ts'
+import { requestLookups } from '../store/queries/request-lookups.ts'
 import { updateEventStates } from '../store/queries/update-event-states.ts'
 import { updateOrders } from '../store/queries/update-orders.ts'
 import { updatePayments } from '../store/queries/update-payments.ts'
@@ -76,6 +78,9 @@ export async function startWriting(
     item.refiles && !kept.has(place) ? [item.refiles] : [],
   )
   if (refiled.length > 0) run(refileEvents(tx, bucket, refiled))
+  const wanted = recorded.flatMap(({ item, source }) => (source ? item.lookups : []))
+  if (wanted.length > 0) run(requestLookups(tx, bucket, as_of, wanted))
+  for (const { item } of recorded) if (item.answers) run(finishLookup(tx, bucket, as_of, item.answers))
   const closed_ended = running.length
   if (subscriptions.length > 0) run(writeSubscriptions(work, subscriptions))
   const judged = judge(payments, subscriptions, orders)

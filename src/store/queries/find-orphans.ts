@@ -58,6 +58,10 @@ export const ORPHAN_SEARCHES: readonly OrphanSearch[] = [
           case when f.id is null then 'fact_id' else 'source_id' end as column,
           case
             when f.id is null then p.fact_id::text
+            when p.source_kind = 'lookup' and not exists (
+              select 1 from lookup_answers a
+              where a.lookup_id = p.source_id and a.number = p.source_version and a.bucket = $1
+            ) then p.source_id || ' answer ' || p.source_version
             when p.source_kind <> 'event' then null
             when not exists (select 1 from events e where e.id = p.source_id and e.bucket = $1) then p.source_id::text
             when p.source_version > 1 and not exists (

@@ -1,5 +1,5 @@
 import type { Mode } from '../facts/event.ts'
-import type { Provider } from '../providers/contract.ts'
+import type { Provider } from './contract.ts'
 
 /** One configured receiving address. */
 export interface Endpoint {
