@@ -1,3 +1,6 @@
+import { exponentOf } from '../../money/currency.ts'
+import { decimalText } from '../../money/format.ts'
+import type { SampleMaker } from '../sample-maker.ts'
 import type { HmacScheme } from './scheme.ts'
 import { signedParts } from './scheme.ts'
 import { digest } from './verify.ts'
@@ -12,6 +15,8 @@ export interface HmacSample {
   readonly order?: string
   /** Default: the payment id with `msg_`. */
   readonly event?: string
+  /** When it happened, ISO 8601 UTC. Default 2025-10-09T08:53:20Z. */
+  readonly occurred_at?: string
 }
 
 /** Makes the JSON text of a message. Sign it with `signHmac`. */
@@ -19,7 +24,7 @@ export function hmacSample(sample: HmacSample): string {
   return JSON.stringify({
     id: sample.event ?? `msg_${sample.payment}`,
     type: 'payment.completed',
-    timestamp: '2025-10-09T08:53:20Z',
+    timestamp: sample.occurred_at ?? '2025-10-09T08:53:20Z',
     payment: {
       id: sample.payment,
       amount: sample.amount,
@@ -47,3 +52,32 @@ export function signHmac(
     ...(scheme.id && id ? { [scheme.id.header.toLowerCase()]: id } : {}),
   }
 }
+
+/** The plainest scheme: the digest of the body in hex. */
+export const PLAIN_SCHEME: HmacScheme = { header: 'X-Signature', algorithm: 'sha256', encoding: 'hex' }
+
+/** Messages of the made-up gateway, signed by `scheme`. */
+export function hmacSamples(scheme: HmacScheme): SampleMaker {
+  return {
+    events: ['payment.completed'],
+    steps: { paid: ['payment.completed'] },
+    currency: 'NPR',
+    payment: (seed) => `pay_${seed}`,
+    make: ({ event, order, amount_minor, currency, payment, at_s }, secret, now_ms) => {
+      if (event !== undefined && event !== 'payment.completed') {
+        throw new RangeError(`There is no sample of ${event}.`)
+      }
+      const body = hmacSample({
+        payment,
+        amount: decimalText(amount_minor, exponentOf(currency) ?? 2),
+        currency,
+        occurred_at: new Date(at_s * 1000).toISOString(),
+        ...(order === undefined ? {} : { order }),
+      })
+      const headers = signHmac(scheme, body, secret, now_ms, `msg_${payment}`)
+      return { method: 'POST', query: '', headers, body }
+    },
+  }
+}
+
+export const samples = hmacSamples(PLAIN_SCHEME)

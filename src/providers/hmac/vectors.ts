@@ -3,7 +3,7 @@ import type { LabelledSecret, SecretOption } from '../secret.ts'
 import type { Specimen } from '../specimen.ts'
 import type { HmacScheme, MessageTranslate } from './index.ts'
 import { exponentOf, hmac, parseDecimal, paymentMilestone, refundMilestone, Unreadable } from './index.ts'
-import { signHmac } from './sample.ts'
+import { hmacSample, PLAIN_SCHEME, signHmac } from './sample.ts'
 
 /** A made-up gateway: time and body signed, amounts as decimal texts in major units. */
 export const SCHEME: HmacScheme = {
@@ -65,6 +65,32 @@ export const specimen: Specimen = {
   sign: (body, secret, now_ms) => ({ method: 'POST', headers: signHmac(SCHEME, body, secret, now_ms), body }),
   headers: ['x-gateway-signature', 'x-gateway-time'],
   tolerance_s: 300,
+  ofSamples: gateway([older], PLAIN_SCHEME),
+  events: [
+    {
+      event: 'payment.completed',
+      body: Buffer.from(hmacSample({ payment: 'pay_1', amount: '19.99', currency: 'USD', order: 'A-1' })),
+      outcome: 'facts',
+      facts: ['pay_1 / payment/succeeded'],
+      payment: 'named',
+    },
+    {
+      event: 'refund.completed',
+      body: Buffer.from(
+        '{"id":"msg_2","type":"refund.completed","refund":{"id":"rf_1","amount":"5.00","currency":"USD","payment":"pay_1"}}',
+      ),
+      outcome: 'facts',
+      facts: ['pay_1 / refund/rf_1/succeeded'],
+      payment: 'named',
+    },
+    {
+      event: 'payer.updated',
+      body: Buffer.from('{"id":"msg_3","type":"payer.updated"}'),
+      outcome: 'ignored',
+      facts: [],
+      payment: 'none',
+    },
+  ],
   vectors: [
     {
       // RFC 4231, test case 2.

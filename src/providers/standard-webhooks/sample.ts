@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import type { SampleMaker } from '../sample-maker.ts'
 import { secretKey } from './secret-key.ts'
 
 /** What a sample message is about: a paid invoice in a made-up sender's payload, as the recommended form has it. */
@@ -49,4 +50,27 @@ export function signStandardWebhook(
     'webhook-timestamp': `${timestamp}`,
     'webhook-signature': `v1,${digest.digest('base64')}`,
   }
+}
+
+export const samples: SampleMaker = {
+  events: ['invoice.paid'],
+  steps: { paid: ['invoice.paid'] },
+  currency: 'USD',
+  payment: (seed) => `inv_${seed}`,
+  make: ({ event, order, amount_minor, currency, payment, at_s }, secret, now_ms) => {
+    const body = standardWebhookSample({
+      payment,
+      amount_minor,
+      currency,
+      occurred_at: new Date(at_s * 1000).toISOString(),
+      ...(event === undefined ? {} : { type: event }),
+      ...(order === undefined ? {} : { order }),
+    })
+    return {
+      method: 'POST',
+      query: '',
+      headers: signStandardWebhook(body, secret, `msg_${payment}`, now_ms),
+      body,
+    }
+  },
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import type { Provider } from '../contract.ts'
+import type { SignedProvider } from '../contract.ts'
 import type { StandardWebhooksOptions } from './index.ts'
 import { paymentMilestone, signStandardWebhook, standardWebhookSample, standardWebhooks } from './index.ts'
 import { sender, translateInvoice } from './vectors.ts'
@@ -10,7 +10,11 @@ const SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
 const NOW_MS = 1_760_000_000_000
 const BODY = standardWebhookSample({ payment: 'inv_1', amount_minor: 5243, order: 'A-1' })
 
-function code(provider: Provider, headers: Readonly<Record<string, string | string[]>>, body: string = BODY) {
+function code(
+  provider: SignedProvider,
+  headers: Readonly<Record<string, string | string[]>>,
+  body: string = BODY,
+) {
   const answer = provider.verify({ method: 'POST', headers, body: Buffer.from(body) }, NOW_MS)
   return answer.refused ? answer.code : null
 }

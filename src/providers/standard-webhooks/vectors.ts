@@ -3,7 +3,7 @@ import type { LabelledSecret, SecretOption } from '../secret.ts'
 import type { Specimen } from '../specimen.ts'
 import type { MessageTranslate } from './index.ts'
 import { exponentOf, parseMinor, paymentMilestone, standardWebhooks, Unreadable } from './index.ts'
-import { signStandardWebhook } from './sample.ts'
+import { signStandardWebhook, standardWebhookSample } from './sample.ts'
 
 /** The made-up sender of the samples: amounts in ISO minor units, currency in upper case. */
 export const translateInvoice: MessageTranslate = (payload, context) => {
@@ -40,6 +40,22 @@ export const specimen: Specimen = {
   }),
   headers: ['webhook-signature', 'webhook-id', 'webhook-timestamp'],
   tolerance_s: 300,
+  events: [
+    {
+      event: 'invoice.paid',
+      body: Buffer.from(standardWebhookSample({ payment: 'inv_1', amount_minor: 5243, order: 'A-1' })),
+      outcome: 'facts',
+      facts: ['inv_1 / payment/succeeded'],
+      payment: 'named',
+    },
+    {
+      event: 'contact.created',
+      body: Buffer.from('{"type":"contact.created","timestamp":"2025-10-09T08:53:20Z","data":{"id":"c_1"}}'),
+      outcome: 'ignored',
+      facts: [],
+      payment: 'none',
+    },
+  ],
   vectors: [
     {
       name: 'one secret',

@@ -12,7 +12,7 @@ import { verifyStripe } from './verify.ts'
 export type { LabelledSecret, SecretOption } from '../secret.ts'
 export type { OrderReferenceOption } from './order-reference.ts'
 export type { StripeSample } from './sample.ts'
-export { signStripe, stripeEvents } from './sample.ts'
+export { samples, signStripe, stripeEvents } from './sample.ts'
 
 export interface StripeOptions {
   /** The endpoint's signing secret (`whsec_...`), or several during a rotation. Never decoded: the prefix belongs to it. */

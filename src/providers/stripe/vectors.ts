@@ -1,5 +1,6 @@
 import type { LabelledSecret } from '../secret.ts'
 import type { Specimen } from '../specimen.ts'
+import { eventRows } from './event-rows.ts'
 import { stripe } from './index.ts'
 import { signStripe } from './sample.ts'
 
@@ -14,6 +15,7 @@ export const specimen: Specimen = {
   sign: (body, secret, now_ms) => ({ method: 'POST', headers: signStripe(body, secret, now_ms), body }),
   headers: ['stripe-signature'],
   tolerance_s: 300,
+  events: eventRows,
   vectors: [
     {
       name: 'one secret, compact body',
