@@ -5,9 +5,9 @@ import { type ExceptionRow, listExceptionsOf } from '../store/queries/list-excep
 import { findOrdersByReference, type WholeOrderRow } from '../store/queries/list-orders.ts'
 import { type DisputeRow, listDisputes, listRefunds, type RefundRow } from '../store/queries/list-payments.ts'
 import { listTimeline, type TimelineFact, type TimelineWitness } from '../store/queries/list-timeline.ts'
+import { type EntitlementRow, loadEntitlements } from '../store/queries/load-entitlements.ts'
 import { loadPayments, loadStandIns } from '../store/queries/load-payments.ts'
 import type { PaymentRow } from '../store/queries/payment-row.ts'
-import { type EntitlementRow, loadEntitlements } from '../store/queries/load-entitlements.ts'
 import { readSnapshot } from '../store/snapshot.ts'
 
 /** Everything that is known of one order, read at one moment. */

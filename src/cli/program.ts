@@ -17,6 +17,7 @@ import { registerEffects } from './commands/effects.ts'
 import { registerEvents } from './commands/events.ts'
 import { registerExceptions } from './commands/exceptions.ts'
 import { registerInit } from './commands/init.ts'
+import { registerLookup } from './commands/lookup.ts'
 import { registerMigrate } from './commands/migrate.ts'
 import { registerOrders } from './commands/orders.ts'
 import { registerReplay } from './commands/replay.ts'
@@ -38,6 +39,7 @@ const COMMANDS: readonly Register[] = [
   registerExceptions,
   registerEffects,
   registerReplay,
+  registerLookup,
   registerAudit,
 ]
 
