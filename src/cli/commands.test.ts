@@ -19,7 +19,7 @@ describe('usage', () => {
       ['effects', 'retry', 'first'],
       ['replay'],
       ['replay', '--state', 'lost'],
-      ['send', 'paypal', '--secret', 'x'],
+      ['send', 'nobody', '--secret', 'x'],
       ['audit', '--unknown'],
     ]) {
       const { status, out, notes } = await paidonce(args)
@@ -292,7 +292,7 @@ withPostgres('commands', (open, url) => {
       expect(sent.json()).toMatchObject({ status: 200 })
       expect((await send('--secret', 'whsec_another')).status).toBe(1)
       expect((await send()).notes).toMatch(/^secret_missing: /)
-      expect((await send('--secret', SHOP_SECRET, '--type', 'odd')).status).toBe(2)
+      expect((await paidonce(['send', 'stripe', 'odd', '--url', to, '--secret', SHOP_SECRET])).status).toBe(2)
       const story = await json<{ order: { status: string } }>('orders', 'show', 'A-1')
       expect(story.order.status).toBe('paid')
     } finally {

@@ -39,6 +39,8 @@ export interface SampleMaker {
   }
   /** Default currency; the only one where the provider has one. */
   readonly currency: string
+  /** True where nothing is signed with a shared secret, so that none has to be given. */
+  readonly unsigned?: boolean | undefined
   /** Gives an id in the form of the provider's payment ids from any letters and digits; the same for the same seed. */
   payment(seed: string): string
   /** @param secret of the endpoint, as configured; ignored where nothing is signed with one */
