@@ -10,7 +10,8 @@ export function parseJsonBody(body: Uint8Array): unknown {
   return parseJson(decodeUtf8(body))
 }
 
-function decodeUtf8(body: Uint8Array): string {
+/** @throws Unreadable when the bytes are no UTF-8 */
+export function decodeUtf8(body: Uint8Array): string {
   try {
     return utf8.decode(body)
   } catch {
@@ -18,7 +19,8 @@ function decodeUtf8(body: Uint8Array): string {
   }
 }
 
-function parseJson(text: string): unknown {
+/** @throws Unreadable when the text is no JSON */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
