@@ -1,6 +1,7 @@
 import { Fault } from '../../facts/fault.ts'
 import { checkOptions, endpointOptions, type PaidOnceOptions } from '../../options.ts'
 import type { PaidOnce } from '../../paidonce.ts'
+import type { Provider } from '../../providers/contract.ts'
 import { countWaiting, inspectServer } from '../../store/queries/inspect-server.ts'
 import type { CommandContext, Register } from '../command.ts'
 import { table } from '../table.ts'
@@ -78,8 +79,36 @@ function endpoints(options: PaidOnceOptions): Finding[] {
             check,
             `${provider.provider} does not deliver again: what is lost on the way is found only by comparing with its own list`,
           ),
+      ...asking(check, provider, options),
     ]
   })
+}
+
+/** Whether the provider can be asked, and whether that is needed. */
+function asking(check: string, provider: Provider, { public_url }: PaidOnceOptions): Finding[] {
+  const { proof, lookup_by_payment } = provider.capabilities
+  const findings: Finding[] = []
+  if (provider.lookup)
+    findings.push(ok(check, `${provider.provider} is asked about what messages do not prove`))
+  else if (proof === 'none') {
+    findings.push(
+      problem(
+        check,
+        `${provider.provider} signs nothing and has no API credentials to be asked with: nothing can be granted`,
+      ),
+    )
+  } else if (lookup_by_payment) {
+    findings.push(
+      warning(
+        check,
+        `no API credentials: ${provider.provider} cannot be asked about payments whose webhook never came`,
+      ),
+    )
+  }
+  if (provider.start && public_url === undefined) {
+    findings.push(warning(check, '`public_url` is not set, so `startPayment` needs a `return_url` each time'))
+  }
+  return findings
 }
 
 /** A secret without a name of its own is called by its fingerprint. */
