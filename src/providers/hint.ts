@@ -40,7 +40,7 @@ export function translateHint(
     }
     return { ...envelope, type, outcome: 'facts', reason: '', lookups: [lookup] }
   } catch (error) {
-    return { ...envelope, type: '', outcome: 'unreadable', reason: unreadableReason(error) }
+    return { ...envelope, type: 'return', outcome: 'unreadable', reason: unreadableReason(error) }
   }
 }
 
