@@ -1,6 +1,7 @@
 import { Fault } from '../../facts/fault.ts'
+import { readApiKey } from '../api-key.ts'
+import { checkBaseUrl } from '../base-url.ts'
 import type { Provider } from '../contract.ts'
-import { isPlaceholder } from '../secret.ts'
 
 /** Paddle's two separate systems, each with its own keys, secrets and data. */
 export type PaddleEnvironment = 'live' | 'sandbox'
@@ -43,13 +44,8 @@ export function readEnvironment(options: EnvironmentOptions): {
 }
 
 function checkKey(given: string): string {
-  const key = given.trim()
-  if (key === '' || isPlaceholder(key.replace(/^pdl_(?:live|sdbx)_apikey_/, ''))) {
-    throw new Fault(
-      'secret_missing',
-      'paddle: apiKey is blank or a placeholder. Set it, or leave the option out.',
-    )
-  }
+  const key = readApiKey('paddle', given)!
+  readApiKey('paddle', key.replace(/^pdl_(?:live|sdbx)_apikey_/, ''))
   if (/^pdl_ntfset_/.test(key)) throw invalid('apiKey has the secret of a notification destination')
   if (/^(?:live|test)_/.test(key)) throw invalid('apiKey has a client-side token. Use a server-side API key')
   return key
@@ -62,16 +58,7 @@ function environmentOfKey(key: string): PaddleEnvironment | undefined {
 }
 
 function addressOf(baseUrl: string | undefined, environment: PaddleEnvironment): string {
-  if (baseUrl === undefined) return HOSTS[environment]
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
-  const here = url !== null && /^(?:127\.0\.0\.1|\[::1\]|localhost)$/.test(url.hostname)
-  if (
-    url === null ||
-    url.username !== '' ||
-    !(url.protocol === 'https:' || (url.protocol === 'http:' && here))
-  )
-    throw invalid('baseUrl must be an https address, or http on this machine')
-  return baseUrl.replace(/\/+$/, '')
+  return baseUrl === undefined ? HOSTS[environment] : checkBaseUrl('paddle', 'baseUrl', baseUrl)
 }
 
 function modeOf(environment: PaddleEnvironment | undefined): Provider['secrets_mode'] {

@@ -21,7 +21,7 @@ export class FakeStore {
     const name = `${kind} ${textIn(value, 'id')}`
     this.#versions.set(name, [...(this.#versions.get(name) ?? []), { at_ms, value }])
     const id = idFrom('evt', event, name, this.events.length)
-    this.events.push(eventBody({ type: event, id, at_s: at_ms / 1000, data: value }))
+    this.events.push(eventBody({ type: event, id, at_s: Math.floor(at_ms / 1000), data: value }))
   }
 
   /** The object as it was then; undefined when there was none. */
@@ -37,7 +37,7 @@ export class FakeStore {
   decide(id: string, status: string): void {
     const before = this.read('adjustment', id)
     if (before === undefined) throw new RangeError(`the stand-in has no adjustment ${id}`)
-    const updated_at = paddleTime(this.now_ms() / 1000)
+    const updated_at = paddleTime(Math.floor(this.now_ms() / 1000))
     this.put('adjustment', { ...before, status, updated_at }, 'adjustment.updated')
   }
 }

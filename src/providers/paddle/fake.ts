@@ -2,7 +2,14 @@ import type { FakeAnswer, FakeRequest, FakeServer, Faults } from '../fake-server
 import { startFakeServer } from '../fake-server.ts'
 import { fieldIn, listIn, textIn } from '../field.ts'
 import { FakeStore } from './fake-store.ts'
-import { idFrom, madeAdjustment, madeTransaction, type TransactionMade, uuidFrom } from './made-up.ts'
+import {
+  idFrom,
+  madeAdjustment,
+  madeSubscription,
+  madeTransaction,
+  type TransactionMade,
+  uuidFrom,
+} from './made-up.ts'
 
 /** What is sold at the stand-in. */
 export interface FakeSale
@@ -21,6 +28,8 @@ export interface FakePaddle extends FakeServer {
   decline(payment: string): void
   /** The buyer pays: `paid`, then `completed`. */
   pay(payment: string): void
+  /** A subscription begins with this payment; its id. */
+  subscribe(payment: string): string
   /** Paddle decides on a refund that waits. */
   decide(adjustment: string, status: 'approved' | 'rejected'): void
   /** The bank takes the whole payment back; the chargeback's id. */
@@ -64,6 +73,17 @@ export async function startFakePaddle(now_ms: () => number = Date.now): Promise<
     pay(payment: string) {
       move(payment, 'paid', 'transaction.paid', 'captured')
       move(payment, 'completed', 'transaction.completed')
+    },
+    subscribe(payment: string) {
+      const { amount_minor, currency, order } = sold.get(payment)!
+      const id = idFrom('sub', payment)
+      const made = { id, payment, amount_minor, currency, order, status: 'active' }
+      store.put(
+        'subscription',
+        madeSubscription({ ...made, at_s: now_s(), ends_s: now_s() + 30 * 86_400 }),
+        'subscription.created',
+      )
+      return id
     },
     decide: (adjustment: string, status: 'approved' | 'rejected') => store.decide(adjustment, status),
     chargeBack: (payment: string) => {
@@ -128,15 +148,16 @@ function answer(store: FakeStore, request: FakeRequest, faults: Faults): FakeAns
   const kind = resource.replace(/s$/, '')
   const at_ms = store.now_ms() - faults.lag_ms
   if (request.method === 'POST' && request.path === '/adjustments') return refund(store, request)
-  if (request.method !== 'GET' || !['transaction', 'adjustment'].includes(kind))
-    return refusal(404, 'not_found')
-  if (id === undefined) return list(store.all(kind, at_ms), kind, request)
-  const found = store.read(kind, id, at_ms)
+  if (request.method !== 'GET' || !KINDS.includes(kind)) return refusal(404, 'not_found')
+  if (id === undefined && kind !== 'subscription') return list(store.all(kind, at_ms), kind, request)
+  const found = store.read(kind, id ?? '', at_ms)
   // There is no address of a single adjustment.
   if (found === undefined || kind === 'adjustment') return refusal(404, 'not_found')
-  return { status: 200, body: { data: included(store, found, request, at_ms), meta: META } }
+  const data = kind === 'transaction' ? included(store, found, request, at_ms) : found
+  return { status: 200, body: { data, meta: META } }
 }
 
+const KINDS = ['transaction', 'adjustment', 'subscription']
 const META = { request_id: '00000000-0000-4000-8000-000000000000' }
 
 function refusal(status: number, code: string): FakeAnswer {

@@ -1,5 +1,6 @@
-import { cleanText, fieldIn } from '../field.ts'
-import { matchesPattern } from '../reference-pattern.ts'
+import { fieldIn } from '../field.ts'
+import type { NamedOrder } from '../order-candidates.ts'
+import { namedOrder } from '../order-candidates.ts'
 
 /** Where our order reference stands in Paddle's objects, and what one of ours looks like. */
 export interface OrderReferenceOption {
@@ -12,16 +13,7 @@ export interface OrderReferenceOption {
   readonly pattern?: RegExp
 }
 
-export interface OrderReference {
-  /** Ours, or undefined. */
-  readonly order: string | undefined
-  /** True when there is a reference and it is another system's. */
-  readonly foreign: boolean
-}
-
 /** Finds our order reference in the `custom_data` of a transaction or subscription. */
-export function orderReference(option: OrderReferenceOption, object: unknown): OrderReference {
-  const found = cleanText(fieldIn(object, 'custom_data', option.customDataKey ?? 'order_id'))
-  const ours = found !== undefined && matchesPattern(option.pattern, found)
-  return { order: ours ? found : undefined, foreign: found !== undefined && !ours }
+export function orderReference(option: OrderReferenceOption, object: unknown): NamedOrder {
+  return namedOrder(option.pattern, [fieldIn(object, 'custom_data', option.customDataKey ?? 'order_id')])
 }

@@ -126,7 +126,8 @@ function openLines(
 function itemsFor(amount_minor: bigint, lines: readonly OpenLine[]) {
   let left = amount_minor
   const items = lines.flatMap((line) => {
-    const part = left < line.left_minor ? left : line.left_minor
+    const covered = left <= line.left_minor
+    const part = covered ? left : line.left_minor
     if (part === 0n) return []
     left -= part
     const full = line.whole && part === line.left_minor
