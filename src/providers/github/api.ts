@@ -1,4 +1,4 @@
-import { Fault } from '../../facts/fault.ts'
+import { callApi } from '../api-call.ts'
 import type { AskAnswer } from '../ask.ts'
 import { fieldIn, listIn, textIn } from '../field.ts'
 import { parseJsonBody } from '../json-body.ts'
@@ -23,33 +23,21 @@ export interface GitHubApi {
   ): Promise<Answered>
 }
 
+/** @param base_url address of the REST API, without a slash at the end */
 export function newApi(base_url: string): GitHubApi {
-  const { host } = new URL(base_url)
-
   async function send(
     path: string,
     authorization: string,
     context: LookupContext,
     body?: string,
   ): Promise<Answered> {
-    try {
-      const answer = await context.ask(`${base_url}${path}`, {
-        method: body === undefined ? 'GET' : 'POST',
-        headers: {
-          accept: 'application/vnd.github+json',
-          authorization,
-          'user-agent': 'paidonce',
-          'x-github-api-version': '2022-11-28',
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        body,
-        hosts: [host],
-        limit_ms: context.limit_ms,
-      })
-      return readAnswer(answer)
-    } catch (error) {
-      return failed(error)
-    }
+    const json = body === undefined ? {} : { 'content-type': 'application/json' }
+    const called = await callApi(withLimits(context), `${base_url}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { ...HEADERS, ...json, authorization },
+      body,
+    })
+    return called.outcome === 'answered' ? readAnswer(called.answer) : called
   }
 
   return {
@@ -66,24 +54,36 @@ export function newApi(base_url: string): GitHubApi {
   }
 }
 
-function readAnswer(answer: AskAnswer): Answered {
-  const { status, headers, retry_after_ms } = answer
-  if (status === 200) return readJson(answer.body)
-  if (status === 404) return { outcome: 'not_found' }
-  // Both limits, of requests in an hour and at once, are told as 403 or 429.
-  const throttled = status === 429 || (status === 403 && isThrottled(headers, retry_after_ms))
-  if (throttled || status >= 500)
-    return { outcome: 'unavailable', reason: `GitHub answered ${status}`, retry_after_ms }
-  if (status === 401 || status === 403)
-    return {
-      outcome: 'refused',
-      reason: `GitHub answered ${status}: check the credentials and what they may read`,
-    }
-  return { outcome: 'unreadable', reason: `GitHub answered ${status}` }
+const HEADERS = {
+  accept: 'application/vnd.github+json',
+  'user-agent': 'paidonce',
+  'x-github-api-version': '2022-11-28',
 }
 
-function isThrottled(headers: Headers, retry_after_ms: number | undefined): boolean {
-  return retry_after_ms !== undefined || headers.get('x-ratelimit-remaining') === '0'
+/** GitHub tells that a limit is reached as 429 or as 403, which would else mean that we may not ask at all. */
+function withLimits(context: LookupContext): LookupContext {
+  const ask: LookupContext['ask'] = async (url, request) => {
+    const answer = await context.ask(url, request)
+    const spent = answer.headers.get('x-ratelimit-remaining') === '0'
+    if (answer.status !== 403 || !(spent || answer.retry_after_ms !== undefined)) return answer
+    return {
+      ...answer,
+      status: 429,
+      retry_after_ms: answer.retry_after_ms ?? untilReset(answer, context.now_ms),
+    }
+  }
+  return { ...context, ask }
+}
+
+function untilReset({ headers }: AskAnswer, now_ms: number): number | undefined {
+  const reset = headers.get('x-ratelimit-reset') ?? ''
+  return /^[0-9]{1,11}$/.test(reset) ? Math.max(0, Number(reset) * 1000 - now_ms) : undefined
+}
+
+function readAnswer({ status, body }: AskAnswer): Answered {
+  if (status === 200) return readJson(body)
+  if (status === 404) return { outcome: 'not_found' }
+  return { outcome: 'unreadable', reason: `GitHub answered with HTTP ${status}` }
 }
 
 function readJson(body: Uint8Array): Answered {
@@ -106,10 +106,4 @@ function readData(json: unknown): Answered {
   if (NOT_ALLOWED.has(type))
     return { outcome: 'refused', reason: `GraphQL error ${type}: check the token's scopes` }
   return { outcome: 'unreadable', reason: `GraphQL error ${type}` }
-}
-
-function failed(error: unknown): Answered {
-  const reason = error instanceof Error ? error.message : 'unknown error'
-  const refused = error instanceof Fault && error.code === 'config_invalid'
-  return { outcome: refused ? 'refused' : 'unavailable', reason }
 }

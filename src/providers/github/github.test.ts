@@ -97,7 +97,7 @@ describe('signature', () => {
     ],
     ['no key', { marketplace: { appId: '1', privateKey: 'not a key' } }, 'config_invalid'],
     ['login for a number', { sponsorable: Number.NaN }, 'config_invalid'],
-    ['slash at the end', { apiUrl: 'https://api.github.com/' }, 'config_invalid'],
+    ['plain address', { apiUrl: 'http://api.github.com' }, 'config_invalid'],
   ])('P06 stops the start for a %s', (_, options, expected) => {
     expect(() => deaf(options as Partial<GitHubOptions>)).toThrow(expect.objectContaining({ code: expected }))
   })

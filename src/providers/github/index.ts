@@ -1,4 +1,5 @@
 import { Fault } from '../../facts/fault.ts'
+import { checkBaseUrl } from '../base-url.ts'
 import type { CapabilitySheet, SignedProvider } from '../contract.ts'
 import { checkAccount } from '../provider-name.ts'
 import type { SecretOption } from '../secret.ts'
@@ -51,7 +52,7 @@ export interface GitHubOptions {
   readonly orderReference?: ((agreement: GitHubAgreement) => string | undefined) | undefined
   /** When set, events of other types (`marketplace_purchase.purchased`) are stored and cause nothing. */
   readonly expects?: readonly string[] | undefined
-  /** Address of the API, without a slash at the end, for stand-ins. Default `https://api.github.com`. */
+  /** Address of the API, for stand-ins. Default `https://api.github.com`. */
   readonly apiUrl?: string | undefined
 }
 
@@ -96,7 +97,7 @@ export function github(options: GitHubOptions): SignedProvider {
     asksSponsors: sponsors_token !== undefined,
     expects,
   }
-  const api = newApi(readUrl(options.apiUrl ?? 'https://api.github.com'))
+  const api = newApi(checkBaseUrl('github', 'apiUrl', options.apiUrl ?? 'https://api.github.com'))
   const asks = setup.asksMarketplace || setup.asksSponsors
   return {
     provider: 'github',
@@ -146,10 +147,4 @@ function readSponsorable(id: number | undefined): string | undefined {
     'config_invalid',
     'github: sponsorable is the number of a GitHub account; GET https://api.github.com/users/<login> tells it as id.',
   )
-}
-
-function readUrl(url: string): string {
-  const usable = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && !/[/?#]$/.test(url)
-  if (usable) return url
-  throw new Fault('config_invalid', 'github: apiUrl must be an address like https://api.github.com.')
 }

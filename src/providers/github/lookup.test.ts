@@ -246,6 +246,19 @@ describe('when no answer comes', () => {
     expect(await asking().lookup!.fetch(request, null, { ...context(), ask })).toMatchObject({ outcome })
   })
 
+  it('waits until the limit of the hour is reset', async () => {
+    const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now_ms / 1000 + 90) }
+    const ask = newAsk(
+      (async () => new Response('{}', { status: 403, headers })) as typeof fetch,
+      () => now_ms,
+    )
+    const request = { object: 'marketplace_listing', id: 'all' }
+    expect(await asking().lookup!.fetch(request, null, { ...context(), ask })).toMatchObject({
+      outcome: 'unavailable',
+      retry_after_ms: 90_000,
+    })
+  })
+
   it.each([
     ['NOT_FOUND', 'not_found'],
     ['RATE_LIMITED', 'unavailable'],
