@@ -8,14 +8,14 @@ import { Unreadable, unreadableReason } from '../unreadable.ts'
 import type { KhaltiSetup } from './payment.ts'
 
 /** Statuses that tell of no money, and what they mean. */
-export const WITHOUT_MONEY = new Map([
+export const WITHOUT_MONEY: ReadonlyMap<string, 'pending' | 'expired' | 'canceled' | 'failed'> = new Map([
   ['pending', 'pending'],
   ['initiated', 'pending'],
   ['expired', 'expired'],
   ['user canceled', 'canceled'],
   ['canceled', 'canceled'],
   ['failed', 'failed'],
-] as const) as ReadonlyMap<string, 'pending' | 'expired' | 'canceled' | 'failed'>
+])
 
 /** What the look-up says of one payment. */
 export interface KhaltiPayment {
