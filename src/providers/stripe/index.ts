@@ -1,10 +1,13 @@
 import { Fault } from '../../facts/fault.ts'
+import { readApiKey } from '../api-key.ts'
+import { checkBaseUrl } from '../base-url.ts'
 import type { IdempotencyRules } from '../capability.ts'
 import type { CapabilitySheet, Provider, SignedProvider } from '../contract.ts'
 import { checkAccount } from '../provider-name.ts'
 import type { SecretOption } from '../secret.ts'
-import { isPlaceholder, readSecrets } from '../secret.ts'
+import { readSecrets } from '../secret.ts'
 import { checkTolerance } from '../time-window.ts'
+import { newStripeLookup } from './lookup.ts'
 import type { OrderReferenceOption } from './order-reference.ts'
 import { translateStripe } from './translate.ts'
 import { verifyStripe } from './verify.ts'
@@ -21,8 +24,13 @@ export interface StripeOptions {
   readonly account?: string | undefined
   /** For Stripe Connect: the `acct_...` whose events this endpoint takes. Events of others are kept and not settled. */
   readonly connectedAccount?: string | undefined
-  /** Secret or restricted API key; its prefix tells live from test. Not used for requests yet and never kept. */
+  /**
+   * Secret or restricted API key, for look-ups, lists, refunds and charges through the official library `stripe`, which
+   * has to be installed. Its prefix tells live from test. Without it nothing can be looked up.
+   */
   readonly apiKey?: string | undefined
+  /** Address of Stripe's API. Default `https://api.stripe.com`; http only on this machine, for stand-ins. */
+  readonly apiUrl?: string | undefined
   /** Where our order reference stands and what it looks like. Default: metadata `order_id`, else `client_reference_id`. */
   readonly orderReference?: OrderReferenceOption | undefined
   /** When set, events of other types are stored and cause nothing. */
@@ -38,7 +46,7 @@ const KEY: IdempotencyRules = {
   window_hours: 24,
   repeat: 'same_answer_errors_too',
   definitive_no: ['400', '402', '404'],
-  note: 'A key of more than 255 characters is refused; other parameters under a used key are an error. Source: Stripe API reference, idempotent requests.',
+  note: 'The official library sends a request a second time, under the same key, when the connection was closed. A key of more than 255 characters is refused; other parameters under a used key are an error. Source: Stripe API reference, idempotent requests.',
 }
 
 const CAPABILITIES: CapabilitySheet = {
@@ -77,11 +85,13 @@ export function stripe(options: StripeOptions): SignedProvider {
     connectedAccount: options.connectedAccount,
     expects,
   }
+  const apiKey = readApiKey('stripe', options.apiKey)
+  const apiUrl = checkBaseUrl('stripe', 'apiUrl', options.apiUrl ?? 'https://api.stripe.com')
   return {
     provider: 'stripe',
     namespace,
     account,
-    secrets_mode: modeOfKey(options.apiKey),
+    secrets_mode: modeOfKey(apiKey),
     secrets: secrets.map(({ label, fingerprint, trimmed }) => ({ label, fingerprint, trimmed })),
     adapter_version: 1,
     capabilities: CAPABILITIES,
@@ -90,6 +100,10 @@ export function stripe(options: StripeOptions): SignedProvider {
     expects,
     verify: (delivery, now_ms) => verifyStripe(secrets, tolerance_s, delivery, now_ms),
     translate: (delivery) => translateStripe(setup, delivery.body),
+    lookup:
+      apiKey === undefined
+        ? undefined
+        : newStripeLookup({ ...setup, apiKey, apiUrl, loadSdk: () => import('stripe') }),
   }
 }
 
@@ -106,19 +120,10 @@ function signingKey(secret: string): Buffer {
 
 function modeOfKey(apiKey: string | undefined): Provider['secrets_mode'] {
   if (apiKey === undefined) return null
-  const key = apiKey.trim()
-  if (key === '' || isPlaceholder(key)) {
-    throw new Fault(
-      'secret_missing',
-      'stripe: apiKey is blank or a placeholder. Set it, or leave the option out.',
-    )
-  }
-  const mode = /^(?:sk|rk)_(live|test)_/.exec(key)?.[1]
-  if (mode === undefined) {
-    throw new Fault(
-      'config_invalid',
-      'stripe: apiKey must begin with sk_live_, sk_test_, rk_live_ or rk_test_.',
-    )
-  }
-  return mode === 'live' ? 'live' : 'test'
+  const mode = /^(?:sk|rk)_(live|test)_/.exec(apiKey)?.[1]
+  if (mode === 'live' || mode === 'test') return mode
+  throw new Fault(
+    'config_invalid',
+    'stripe: apiKey must begin with sk_live_, sk_test_, rk_live_ or rk_test_.',
+  )
 }

@@ -91,7 +91,12 @@ export function signStripe(
   return { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': `t=${t},v1=${digest}` }
 }
 
-function envelope(type: string, sample: StripeSample, object: Readonly<Record<string, unknown>>): string {
+/** The JSON text of one snapshot event. */
+export function envelope(
+  type: string,
+  sample: StripeSample,
+  object: Readonly<Record<string, unknown>>,
+): string {
   const created = sample.at_s ?? DEFAULT_TIME_S
   const { status } = object
   const identity = JSON.stringify([type, sample.payment, object.id, status ?? null, created])
