@@ -92,7 +92,7 @@ export function translateSuite(tested: Tested): void {
         fc.infiniteStream(fc.nat()),
         fc.infiniteStream(fc.jsonValue()),
         async (body, where, what) => {
-          const mutated = mutated4(body, where[Symbol.iterator](), what[Symbol.iterator](), form)
+          const mutated = withFieldsChanged(body, where[Symbol.iterator](), what[Symbol.iterator](), form)
           const translation = await translate(mutated)
           expect(await translate(mutated)).toEqual(translation)
           const tells = translation.facts.length > 0 || (translation.lookups ?? []).length > 0
@@ -112,7 +112,12 @@ export function translateSuite(tested: Tested): void {
 }
 
 /** The body with four fields changed. */
-function mutated4(body: Buffer, where: Iterator<number>, what: Iterator<unknown>, form: boolean): Buffer {
+function withFieldsChanged(
+  body: Buffer,
+  where: Iterator<number>,
+  what: Iterator<unknown>,
+  form: boolean,
+): Buffer {
   const root: unknown = form
     ? Object.fromEntries(new URLSearchParams(body.toString('utf8')))
     : JSON.parse(body.toString('utf8'))

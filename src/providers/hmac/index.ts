@@ -20,7 +20,7 @@ export { exponentOf, token } from '../../money/currency.ts'
 export type { MessageContext, MessageReading, MessageTranslate } from '../message.ts'
 export type { LabelledSecret, SecretOption } from '../secret.ts'
 export { Unreadable } from '../unreadable.ts'
-export { hmacSample, signHmac } from './sample.ts'
+export { hmacSample, hmacSamples, samples, signHmac } from './sample.ts'
 export type { HmacScheme } from './scheme.ts'
 
 export interface HmacOptions extends HmacScheme {

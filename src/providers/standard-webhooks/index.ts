@@ -18,7 +18,7 @@ export { exponentOf, token } from '../../money/currency.ts'
 export type { MessageContext, MessageReading, MessageTranslate } from '../message.ts'
 export type { LabelledSecret, SecretOption } from '../secret.ts'
 export { Unreadable } from '../unreadable.ts'
-export { signStandardWebhook, standardWebhookSample } from './sample.ts'
+export { samples, signStandardWebhook, standardWebhookSample } from './sample.ts'
 
 export interface StandardWebhooksOptions {
   /** The sender's name, part of every key; never change it afterwards. Lower-case letters, digits, dashes. */
