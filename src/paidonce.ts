@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { Deliverer } from './effects/outcome.ts'
 import { EffectsWorker, type EffectsWorkerOptions } from './effects/worker.ts'
 import { Fault } from './facts/fault.ts'
@@ -10,6 +10,7 @@ import type { LookupAnswer } from './providers/lookup.ts'
 import type { Answer } from './receive/answer.ts'
 import { Batcher } from './receive/batcher.ts'
 import { checkClock } from './receive/clock-watch.ts'
+import { Decisions } from './receive/decisions.ts'
 import { fetchDelivery } from './receive/fetch.ts'
 import { KeptSweeper } from './receive/kept.ts'
 import { Orders } from './receive/orders.ts'
@@ -57,6 +58,8 @@ export class PaidOnce {
   readonly endpoints: ReadonlyMap<string, Endpoint>
   readonly settler: Settler
   readonly orders: Orders
+  /** What people decide. */
+  readonly decisions: Decisions
   readonly receiver: Receiver
   readonly watch: RefusalWatch
   readonly secrets: SecretWatch
@@ -100,7 +103,9 @@ export class PaidOnce {
         return [name, { name, provider, tenant, bucket: this.bucketOf(tenant), mode: installation.mode }]
       }),
     )
-    this.orders = new Orders(this.#batcher, this.tenant, (tenant) => this.bucketOf(tenant))
+    const bucketOf = (tenant: string) => this.bucketOf(tenant)
+    this.orders = new Orders(this.#batcher, this.tenant, bucketOf)
+    this.decisions = new Decisions(database, this.#batcher, this.tenant, bucketOf, Date.now, randomUUID)
     this.watch = new RefusalWatch(database, this.endpoints, Date.now, {
       onError: (error) => this.#complain(error),
     })

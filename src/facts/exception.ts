@@ -25,6 +25,7 @@ export type ExceptionKind =
   | 'dispute_opened'
   | 'dispute_deadline'
   | 'fact_conflict'
+  | 'decision_outdated'
   | 'lookup_failed'
   | 'confirmation_failed'
   | 'operation_unknown'

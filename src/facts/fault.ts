@@ -36,6 +36,8 @@ export type FaultCode =
   | 'hook_revoked'
   | 'order_conflict'
   | 'order_invalid'
+  | 'decision_invalid'
+  | 'decision_outdated'
   | 'not_found'
   | 'effect_not_retriable'
   | 'lease_lost'

@@ -1,9 +1,9 @@
-import type { Decision } from '../facts/decision.ts'
 import type { Fact } from '../facts/fact.ts'
 import type { OrderClosed, OrderItem } from '../facts/order.ts'
 import { compareInstants, compareText } from './instant.ts'
 import type { OrderBook } from './order-state.ts'
 import { readPolicy } from './policy.ts'
+import { standingDecisions } from './standing-decisions.ts'
 import { ofKind, type StatementOf, unite } from './unite.ts'
 
 /** What the facts about the order itself say; facts of other subjects are ignored. */
@@ -17,7 +17,7 @@ export function deriveOrderBook(facts: readonly Fact[]): OrderBook {
     terms:
       terms === undefined || conflicts.some((conflict) => conflict.cause === terms.key) ? null : read(terms),
     closed: firstClosing(closings),
-    decisions: standing(ofKind(statements, 'decision').map((statement) => statement.content)),
+    decisions: standingDecisions(ofKind(statements, 'decision').map((statement) => statement.content)),
     conflicted: conflicts.length > 0,
   }
 }
@@ -51,12 +51,4 @@ function firstClosing(closings: readonly OrderClosed[]): OrderBook['closed'] {
     (a, b) => compareInstants(a.at, b.at) || compareText(a.how, b.how) || compareText(a.by, b.by),
   )
   return first === undefined ? null : { how: first.how, by: first.by, at: first.at }
-}
-
-/** Decisions that no other one takes back, oldest first. */
-function standing(decisions: readonly Decision[]): Decision[] {
-  const superseded = new Set(decisions.map((decision) => decision.supersedes))
-  return decisions
-    .filter((decision) => !superseded.has(decision.id))
-    .sort((a, b) => compareInstants(a.at, b.at) || compareText(a.id, b.id))
 }

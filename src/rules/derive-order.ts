@@ -1,6 +1,8 @@
 import type { EntitlementState, EntitlementTarget } from '../facts/entitlement.ts'
+import type { ExceptionDue } from '../facts/exception.ts'
+import { orderBasis } from './basis.ts'
 import { entitlementOf, shortfallOf } from './entitlement-policy.ts'
-import { instantOf } from './instant.ts'
+import { earliest, instantOf } from './instant.ts'
 import { orderExceptions, unknownOrder } from './order-exceptions.ts'
 import { type OrderStanding, standingOf } from './order-standing.ts'
 import type { OrderBook, OrderState, OrderStatus } from './order-state.ts'
@@ -19,7 +21,7 @@ export function deriveOrder(
   as_of: string,
 ): OrderState {
   if (book.terms === null) return withoutTerms(reference, book, payments)
-  const standing = standingOf(reference, book.terms, book.closed, payments)
+  const standing = standingOf(reference, book.terms, book, payments)
   const status = statusOf(standing, book, as_of)
   return {
     status,
@@ -28,9 +30,18 @@ export function deriveOrder(
     paid_minor: standing.all.captured_minor,
     net_minor: standing.all.net_minor,
     surplus_minor: standing.surplus_minor,
-    entitlements: targetsOf(standing, book),
-    exceptions: sortExceptions([...orderExceptions(standing), ...bookConflict(reference, book)]),
-    next_wakeup: status === 'awaiting_payment' && book.closed === null ? book.terms.expires_at : null,
+    entitlements: targetsOf(standing, book, as_of),
+    exceptions: sortExceptions([
+      ...orderExceptions(standing),
+      ...bookConflict(reference, book),
+      ...outdatedDecisions(reference, book, payments),
+    ]),
+    next_wakeup: earliest([
+      status === 'awaiting_payment' && book.closed === null ? standing.ruling.open_until : null,
+      keptAt(standing, as_of) && standing.ruling.kept_until !== 'for_ever'
+        ? standing.ruling.kept_until
+        : null,
+    ]),
   }
 }
 
@@ -61,35 +72,58 @@ function statusOf(standing: OrderStanding, book: OrderBook, as_of: string): Orde
 }
 
 function givenBackStatus(standing: OrderStanding, as_of: string): OrderStatus {
-  const { timely, terms } = standing
-  const missing = shortfallOf(timely, terms.amount_minor)
+  const { timely, ruling } = standing
+  const missing = shortfallOf(timely, ruling.due_minor)
   if (missing.lost_minor > 0n) return 'charged_back'
   if (missing.refunded_minor > 0n) return timely.net_minor <= 0n ? 'refunded' : 'partially_refunded'
   // Only a bank took money back: the buyer owes it again.
   return owingStatus(standing, as_of)
 }
 
-function owingStatus({ timely, terms, closed }: OrderStanding, as_of: string): OrderStatus {
+function owingStatus({ timely, closed, ruling }: OrderStanding, as_of: string): OrderStatus {
   if (timely.net_minor > 0n) return 'underpaid'
+  const { open_until } = ruling
+  if (open_until === null) return 'awaiting_payment'
   if (closed !== null) return closed.how
-  return instantOf(as_of) >= instantOf(terms.expires_at) && terms.expires_at !== null
-    ? 'expired'
-    : 'awaiting_payment'
+  return instantOf(as_of) >= instantOf(open_until) ? 'expired' : 'awaiting_payment'
 }
 
 /** Every item of the terms follows the order's sums; none follows a single payment. */
-function targetsOf(standing: OrderStanding, book: OrderBook): EntitlementTarget[] {
-  const state = targetState(standing, book)
+function targetsOf(standing: OrderStanding, book: OrderBook, as_of: string): EntitlementTarget[] {
+  const state = targetState(standing, book, as_of)
   return standing.terms.items.map(({ item, quantity }) => ({ item, quantity, state }))
 }
 
-function targetState(
-  { timely, terms, payments, paid_in_full }: OrderStanding,
-  book: OrderBook,
-): EntitlementState | 'held' {
-  if (book.conflicted || payments.conflicted.length > 0) return 'held'
+function targetState(standing: OrderStanding, book: OrderBook, as_of: string): EntitlementState | 'held' {
+  const { timely, terms, payments, paid_in_full, ruling } = standing
+  if (book.conflicted) return 'held'
+  if (keptAt(standing, as_of)) return 'granted'
+  if (payments.conflicted.length > 0) return 'held'
   if (!paid_in_full) return 'none'
-  return entitlementOf(timely, terms.amount_minor, terms.policy)
+  return entitlementOf(timely, ruling.due_minor, terms.policy)
+}
+
+/** A person decided that what the order gives stays given, and their date has not come. */
+function keptAt({ ruling }: OrderStanding, as_of: string): boolean {
+  const { kept_until } = ruling
+  return kept_until === 'for_ever' || (kept_until !== null && instantOf(as_of) < instantOf(kept_until))
+}
+
+/** A decision rests on what was seen. When that has changed it still stands, and whoever made it is asked again. */
+function outdatedDecisions(
+  reference: string,
+  book: OrderBook,
+  payments: readonly PaymentSummary[],
+): ExceptionDue[] {
+  const asking = book.decisions.filter((decision) => decision.firm !== true)
+  if (asking.length === 0) return []
+  const basis = orderBasis(book, payments)
+  return asking
+    .filter((decision) => decision.based_on !== basis)
+    .map((decision) => {
+      const message = `${decision.actor} decided "${decision.decision.replaceAll('_', ' ')}" on order ${reference} (${decision.reason}), and what they saw has changed since. The decision stands: confirm it with \`paidonce decide\`, or withdraw it.`
+      return raise('decision_outdated', decision.id, 'warning', message)
+    })
 }
 
 function bookConflict(reference: string, book: OrderBook) {

@@ -8,6 +8,7 @@ import { compareText } from './instant.ts'
 import { paymentExceptions } from './payment-exceptions.ts'
 import type { PaymentState, PaymentStatus, RefundState } from './payment-state.ts'
 import { sortExceptions } from './raise.ts'
+import { standingDecisions } from './standing-decisions.ts'
 import { ofKind, type Statement, unite } from './unite.ts'
 
 /**
@@ -205,10 +206,16 @@ function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
+/** A person's word about whose payment this is overrides what its messages name; the newest one holds. */
 function ordersNamed(statements: readonly Statement[]): string[] {
+  const decided = standingDecisions(ofKind(statements, 'decision').map(({ content }) => content))
+    .filter((decision) => decision.decision === 'assign_order')
+    .at(-1)
+  if (decided) return decided.order === undefined ? [] : [decided.order]
   const orders = new Set<string>()
-  for (const { content } of statements) {
-    if ('order' in content && content.order !== undefined && content.order !== null) orders.add(content.order)
+  for (const { kind, content } of statements) {
+    if (kind !== 'decision' && 'order' in content && content.order !== undefined && content.order !== null)
+      orders.add(content.order)
   }
   return [...orders].sort(compareText)
 }

@@ -80,16 +80,27 @@ function tooMuch({ reference, terms, payments, surplus_minor }: OrderStanding): 
   const holding = [...payments.timely, ...payments.late].filter(
     (payment) => netOf(payment) - payment.disputed_minor > 0n,
   )
+  const set_aside = payments.set_aside.filter((payment) => netOf(payment) > 0n).map(setAside(reference))
   const [first, ...beyond] = holding
-  if (first === undefined) return []
+  // What people set aside already is not looked for a second time.
+  const left = surplus_minor - payments.set_aside.reduce((sum, payment) => sum + netOf(payment), 0n)
+  if (first === undefined || left <= 0n) return set_aside
   if (beyond.length === 0) {
     const message = `Payment ${first.id} brought ${surplus} more than the ${due} that order ${reference} asks for. The order is granted: refund the difference, or agree with the buyer.`
-    return [raise('amount_mismatch', first.id, 'warning', message)]
+    return [...set_aside, raise('amount_mismatch', first.id, 'warning', message)]
   }
-  return beyond.map((payment) => {
+  const candidates = beyond.map((payment) => {
     const repeated = payment.captured_minor === first.captured_minor
     const came = repeated ? 'looks like the same purchase paid again' : 'came on top'
     const message = `Order ${reference} asks for ${due} and has ${surplus} too much. Payment ${payment.id} of ${amountText(payment.captured_minor, payment.currency)} ${came}: it is a candidate for a refund, which does not touch what the order gives.`
     return raise(repeated ? 'duplicate_payment' : 'surplus_payment', payment.id, 'urgent', message)
   })
+  return [...set_aside, ...candidates]
+}
+
+function setAside(reference: string): (payment: PaymentSummary) => ExceptionDue {
+  return (payment) => {
+    const message = `Payment ${payment.id} was decided to be surplus of order ${reference} and still holds ${amountText(netOf(payment), payment.currency)}: refund it. That does not touch what the order gives.`
+    return raise('surplus_payment', payment.id, 'urgent', message)
+  }
 }

@@ -1,5 +1,13 @@
+import { applyDecisions, asWholePrice, type Ruling } from './apply-decisions.ts'
 import type { OrderBook } from './order-state.ts'
-import { addUp, type SortedPayments, type Sums, sortPayments, surelyHeld } from './order-sums.ts'
+import {
+  addUp,
+  type SortedPayments,
+  type Sums,
+  sameCurrency,
+  sortPayments,
+  surelyHeld,
+} from './order-sums.ts'
 import type { PaymentSummary } from './payment-state.ts'
 
 /** What the order's own facts and sorted payments amount to; what status, rights and exceptions are read from. */
@@ -8,9 +16,10 @@ export interface OrderStanding {
   readonly terms: NonNullable<OrderBook['terms']>
   readonly closed: OrderBook['closed']
   readonly payments: SortedPayments
-  /** Money that fulfils. */
+  readonly ruling: Ruling
+  /** Money that fulfils; a payment that a person accepted counts as the whole price. */
   readonly timely: Sums
-  /** The same with late money, which is ours to account for but fulfils nothing. */
+  /** All money in the order's currency, as it came: late and set aside too, which is ours to account for but fulfils nothing. */
   readonly all: Sums
   readonly late: Sums
   /** At some time the whole price was held, in time. */
@@ -20,25 +29,44 @@ export interface OrderStanding {
   readonly surplus_minor: bigint
 }
 
-/** Compares the payments with the terms and adds them up. */
+/** Compares the payments with the terms and the decisions, and adds them up. */
 export function standingOf(
   reference: string,
   terms: NonNullable<OrderBook['terms']>,
-  closed: OrderBook['closed'],
+  { closed, decisions }: Pick<OrderBook, 'closed' | 'decisions'>,
   all_payments: readonly PaymentSummary[],
 ): OrderStanding {
-  const payments = sortPayments(terms, closed, all_payments)
-  const timely = addUp(payments.timely)
+  const ruling = applyDecisions(terms, closed, decisions)
+  const payments = sortPayments(terms, ruling, all_payments)
+  const { due_minor } = ruling
+  const fulfilling = payments.timely.map((payment) =>
+    ruling.accepted(payment) ? asWholePrice(payment, terms.currency, due_minor) : payment,
+  )
+  const timely = addUp(fulfilling)
   const late = addUp(payments.late)
-  const all = addUp([...payments.timely, ...payments.late])
-  const due_minor = terms.amount_minor
+  const own = [...payments.timely, ...payments.set_aside].filter((payment) =>
+    sameCurrency(payment.currency, terms.currency),
+  )
+  const all = addUp([...own, ...payments.late])
   // An order that costs nothing still needs someone to say so: a payment of nothing that succeeded.
   const confirmed = payments.timely.some(
     (payment) => payment.status === 'succeeded' || payment.captured_minor > 0n,
   )
-  const paid_in_full = confirmed && surelyHeld(payments.timely) >= due_minor
+  const paid_in_full = confirmed && surelyHeld(fulfilling) >= due_minor
   const beyond = all.net_minor - all.disputed_minor - due_minor
   const covered = paid_in_full && timely.net_minor >= due_minor
   const surplus_minor = covered && beyond > 0n ? beyond : 0n
-  return { reference, terms, closed, payments, timely, all, late, paid_in_full, covered, surplus_minor }
+  return {
+    reference,
+    terms,
+    closed,
+    payments,
+    ruling,
+    timely,
+    all,
+    late,
+    paid_in_full,
+    covered,
+    surplus_minor,
+  }
 }

@@ -1,3 +1,4 @@
+import type { Ruling } from './apply-decisions.ts'
 import { compareInstants, compareText, instantOf } from './instant.ts'
 import type { OrderBook } from './order-state.ts'
 import type { PaymentSummary } from './payment-state.ts'
@@ -38,22 +39,31 @@ export interface SortedPayments {
   readonly late: readonly PaymentSummary[]
   readonly wrong_currency: readonly PaymentSummary[]
   readonly wrong_account: readonly PaymentSummary[]
+  /** A person decided that these count for nothing. */
+  readonly set_aside: readonly PaymentSummary[]
   readonly conflicted: readonly PaymentSummary[]
 }
 
 /** Compares each payment with the terms. Times are the provider's, so when a message came does not matter. */
 export function sortPayments(
   terms: NonNullable<OrderBook['terms']>,
-  closed: OrderBook['closed'],
+  ruling: Ruling,
   payments: readonly PaymentSummary[],
 ): SortedPayments {
-  const last_instant = Math.min(instantOf(terms.expires_at), instantOf(closed?.at))
-  const sorted = { timely: [], late: [], wrong_currency: [], wrong_account: [], conflicted: [] } as {
-    [K in keyof SortedPayments]: PaymentSummary[]
+  const last_instant = instantOf(ruling.open_until)
+  const sorted: { [K in keyof SortedPayments]: PaymentSummary[] } = {
+    timely: [],
+    late: [],
+    wrong_currency: [],
+    wrong_account: [],
+    set_aside: [],
+    conflicted: [],
   }
   for (const payment of [...payments].sort(byMoved)) {
     if (payment.status === 'linked') continue
     if (payment.status === 'conflicted') sorted.conflicted.push(payment)
+    else if (ruling.set_aside(payment)) sorted.set_aside.push(payment)
+    else if (ruling.accepted(payment)) sorted.timely.push(payment)
     else if (terms.account !== null && payment.account !== terms.account) sorted.wrong_account.push(payment)
     else if (!sameCurrency(payment.currency, terms.currency)) sorted.wrong_currency.push(payment)
     else if (instantOf(payment.moved_at) <= last_instant) sorted.timely.push(payment)
@@ -68,7 +78,7 @@ function byMoved(a: PaymentSummary, b: PaymentSummary): number {
   )
 }
 
-function sameCurrency(a: string | null, b: string): boolean {
+export function sameCurrency(a: string | null, b: string): boolean {
   return a !== null && a.toUpperCase() === b.toUpperCase()
 }
 

@@ -34,7 +34,11 @@ export function encodeBook(book: OrderBook): string {
 }
 
 export function decodeBook(stored: object): OrderBook {
-  const book = stored as Omit<OrderBook, 'terms'> & { terms: (OrderBook['terms'] & object) | null }
-  if (book.terms === null) return book
-  return { ...book, terms: { ...book.terms, amount_minor: BigInt(book.terms.amount_minor) } }
+  const book = stored as OrderBook
+  const decisions = book.decisions.map(withAmount)
+  return { ...book, decisions, terms: book.terms && withAmount(book.terms) }
+}
+
+function withAmount<Part extends { readonly amount_minor?: bigint | undefined }>(part: Part): Part {
+  return part.amount_minor === undefined ? part : { ...part, amount_minor: BigInt(part.amount_minor) }
 }

@@ -1,0 +1,29 @@
+import { hash } from 'node:crypto'
+import { compareText } from './instant.ts'
+import type { OrderBook } from './order-state.ts'
+import type { PaymentSummary } from './payment-state.ts'
+
+/**
+ * A digest of everything that a decision about an order can rest on: its terms, whether it is closed, and the sums of its
+ * payments. Decisions themselves are left out, so that one does not call the other into question.
+ */
+export function orderBasis(
+  book: Pick<OrderBook, 'terms' | 'closed'>,
+  payments: readonly PaymentSummary[],
+): string {
+  const seen = payments
+    .filter((payment) => payment.status !== 'linked')
+    .map((payment) => text(payment))
+    .sort(compareText)
+  const { terms, closed } = book
+  return hash('sha256', [text(terms), text(closed), ...seen].join('\n')).slice(0, 16)
+}
+
+/** A digest of what the messages say about one payment. */
+export function paymentBasis(orders_named: readonly string[], summary: PaymentSummary): string {
+  return hash('sha256', [text([...orders_named].sort(compareText)), text(summary)].join('\n')).slice(0, 16)
+}
+
+function text(value: unknown): string {
+  return JSON.stringify(value, (_name, entry) => (typeof entry === 'bigint' ? `${entry}` : entry))
+}
