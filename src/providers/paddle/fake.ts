@@ -37,7 +37,7 @@ export interface FakePaddle extends FakeServer {
   /** The chargeback was won. */
   winBack(chargeback: string): void
   /** Refunds that wait for a decision. */
-  readonly waiting: readonly string[]
+  waiting(): readonly string[]
   /** Bodies of all events so far, oldest first. The same event has the same body each time; sign it when sending. */
   events(): readonly string[]
 }
@@ -109,12 +109,11 @@ export async function startFakePaddle(now_ms: () => number = Date.now): Promise<
       adjust(store, { ...back, amount_minor: amount_minor!, tax_minor: tax_minor! })
     },
     events: () => store.events,
-    get waiting() {
-      return store
+    waiting: () =>
+      store
         .all('adjustment')
         .filter((entry) => textIn(entry, 'status') === 'pending_approval')
-        .map((entry) => textIn(entry, 'id')!)
-    },
+        .map((entry) => textIn(entry, 'id')!),
   })
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { changed, sample, told, totalled, translate } from './told.ts'
 
-const [[TXN]] = told(sample('transaction.completed')) as [[string]]
+const TXN = told(sample('transaction.completed'))[0]![0]
 const PAID = JSON.parse(sample('transaction.completed').toString('utf8')).data.payments[0]
 const DECLINED = JSON.parse(sample('transaction.payment_failed').toString('utf8')).data.payments[0]
 const keys = (body: object | Buffer) => told(body).map(([, key]) => key)
