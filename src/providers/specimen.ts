@@ -4,7 +4,7 @@ import type { LabelledSecret } from './secret.ts'
 
 /** What each provider folder's `vectors.ts` gives to the shared contract suite. */
 export interface Specimen {
-  /** The provider, with two valid secrets where it has secrets. */
+  /** The provider, with two valid secrets where it has secrets, and credentials for look-ups where it takes some. */
   readonly provider: Provider
   /** Secrets that it accepts; two, or none where nothing is signed with a shared secret. */
   readonly secrets: readonly LabelledSecret[]

@@ -80,10 +80,12 @@ export function translateSuite(tested: Tested): void {
     if (!form) expect((await translate(cut)).outcome).toBe('unreadable')
   })
 
-  it.runIf(!form)('P02 reads a body with a byte order mark like the same body without', async () => {
-    const marked = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), sample])
-    expect(await translate(marked)).toEqual(await translate(sample))
-  })
+  if (!form) {
+    it('P02 reads a body with a byte order mark like the same body without', async () => {
+      const marked = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), sample])
+      expect(await translate(marked)).toEqual(await translate(sample))
+    })
+  }
 
   it('P30 never throws and never states an odd amount, whatever becomes of the fields of a sample', async () => {
     await fc.assert(

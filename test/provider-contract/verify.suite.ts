@@ -44,22 +44,24 @@ export function verifySuite(tested: Tested): void {
     )
   })
 
-  describe.runIf(proof === 'bytes' || proof === 'fields')('a signed message', () => {
-    signedSuite(tested)
-    if (proof === 'bytes') bytesSuite(tested)
-    else fieldsSuite(tested)
-  })
-  describe.runIf(proof === 'confirmation')('a message that the provider is asked about', () =>
-    confirmedSuite(tested),
-  )
-  describe.runIf(proof === 'none')('a message that proves nothing', () => {
-    it('P01 never states money', async () => {
+  if (proof === 'bytes' || proof === 'fields') {
+    describe('a signed message', () => {
+      signedSuite(tested)
+      if (proof === 'bytes') bytesSuite(tested)
+      else fieldsSuite(tested)
+    })
+  }
+  if (proof === 'confirmation') {
+    describe('a message that the provider is asked about', () => confirmedSuite(tested))
+  }
+  if (proof === 'none') {
+    it('P01 never states money by a message that proves nothing', async () => {
       for (const body of samples) {
         const { facts } = await tested.translate(body)
         expect(JSON.stringify(facts.map((fact) => fact.key))).not.toMatch(/succeeded|refund|dispute/)
       }
     })
-  })
+  }
 }
 
 async function refusedCode(tested: Tested, delivery: Delivery, now_ms = NOW_MS): Promise<string | null> {
@@ -133,10 +135,9 @@ function signedSuite(tested: Tested): void {
     expect(await code(good)).toBeNull()
   })
 
-  it.runIf(specimen.headers.length > 0)(
-    'P04 case-05 takes repeated signature lines as one list, valid if any entry matches, or refuses them',
-    async () => {
-      const header = specimen.headers[0]!
+  it.each(specimen.headers.slice(0, 1))(
+    'P04 case-05 takes repeated lines of %s as one list, valid if any entry matches, or refuses them',
+    async (header) => {
       const value = String(good.headers[header])
       const wrong = String(tested.deliver(Buffer.from('other')).headers[header])
       const list = specimen.repeated !== 'refused'

@@ -9,7 +9,7 @@ const newer: LabelledSecret = { label: 'newer', secret: 'whsec_testVectorNew' }
 
 /** Signatures made with the official SDK 23.1.0. */
 export const specimen: Specimen = {
-  provider: stripe({ webhookSecrets: [older, newer] }),
+  provider: stripe({ webhookSecrets: [older, newer], apiKey: 'sk_test_forVectorsOnly' }),
   providerOfSecond: stripe({ webhookSecrets: [newer] }),
   secrets: [older, newer],
   sign: (body, secret, now_ms) => ({ method: 'POST', headers: signStripe(body, secret, now_ms), body }),
