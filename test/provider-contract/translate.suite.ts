@@ -128,7 +128,7 @@ function withFieldsChanged(
   }
   if (!form) return Buffer.from(JSON.stringify(root))
   const fields = Object.entries(root as Record<string, unknown>).map(
-    ([name, value]) => [name, String(value)] as [string, string],
+    ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as [string, string],
   )
   return Buffer.from(new URLSearchParams(fields).toString())
 }
