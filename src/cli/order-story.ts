@@ -1,5 +1,9 @@
+import type { Decision } from '../facts/decision.ts'
 import { Fault } from '../facts/fault.ts'
 import type { PaidOnce } from '../paidonce.ts'
+import { orderBasis } from '../rules/basis.ts'
+import { deriveOrderBook } from '../rules/derive-order-book.ts'
+import { summarizeRow } from '../settle/orders.ts'
 import { type ListedEffect, listEffectsOf } from '../store/queries/list-effects.ts'
 import { type ExceptionRow, listExceptionsOf } from '../store/queries/list-exceptions.ts'
 import { findOrdersByReference, type WholeOrderRow } from '../store/queries/list-orders.ts'
@@ -7,6 +11,7 @@ import { type DisputeRow, listDisputes, listRefunds, type RefundRow } from '../s
 import { listTimeline, type TimelineFact, type TimelineWitness } from '../store/queries/list-timeline.ts'
 import { type EntitlementRow, loadEntitlements } from '../store/queries/load-entitlements.ts'
 import { loadPayments, loadStandIns } from '../store/queries/load-payments.ts'
+import { decodeBook } from '../store/queries/order-row.ts'
 import type { PaymentRow } from '../store/queries/payment-row.ts'
 import { readSnapshot } from '../store/snapshot.ts'
 
@@ -20,11 +25,17 @@ export interface OrderStory {
   readonly disputes: readonly DisputeRow[]
   readonly exceptions: readonly ExceptionRow[]
   readonly effects: readonly ListedEffect[]
+  /** Decisions that stand. */
+  readonly decisions: readonly Decision[]
+  /** Digest of what decisions about it rest on now; shown to whoever decides. */
+  readonly basis: string
   readonly facts: readonly (TimelineFact & {
     readonly about: string
     readonly witnesses: readonly TimelineWitness[]
   })[]
 }
+
+const NO_BOOK = deriveOrderBook([])
 
 /** Throws Fault `not_found` for a reference that nothing speaks of. */
 export function showOrder(
@@ -61,6 +72,21 @@ export function showOrder(
       about: names.get(fact.subject_id) ?? `order ${reference}`,
       witnesses: timeline.witnesses.filter((witness) => witness.fact_id === fact.id),
     }))
-    return { order, entitlements, payments, stand_ins, refunds, disputes, exceptions, effects, facts }
+    const book = order.book === null ? NO_BOOK : decodeBook(order.book)
+    const basis = orderBasis(book, payments.map(summarizeRow))
+    const { decisions } = book
+    return {
+      order,
+      entitlements,
+      payments,
+      stand_ins,
+      refunds,
+      disputes,
+      exceptions,
+      effects,
+      decisions,
+      basis,
+      facts,
+    }
   })
 }

@@ -52,6 +52,17 @@ export function orderInWords(story: OrderStory): string {
           ]),
         ],
       ),
+    story.decisions.length > 0 &&
+      table(
+        ['decision', 'by', 'why', 'when', 'id'],
+        story.decisions.map((one) => [
+          one.decision.replaceAll('_', ' '),
+          one.actor,
+          one.reason,
+          time(new Date(one.at)),
+          one.id,
+        ]),
+      ),
     open.length > 0 &&
       open.map(({ severity, kind, message }) => `${severity}: ${kind}\n  ${message}\n`).join(''),
     table(['when (UTC)', 'what', 'told by, or how it ended'], timeline(story)),

@@ -11,6 +11,7 @@ import {
   withCommonOptions,
 } from './command.ts'
 import { registerAudit } from './commands/audit.ts'
+import { registerDecide } from './commands/decide.ts'
 import { registerDemo } from './commands/demo.ts'
 import { registerDoctor } from './commands/doctor.ts'
 import { registerEffects } from './commands/effects.ts'
@@ -36,6 +37,7 @@ const COMMANDS: readonly Register[] = [
   registerSend,
   registerOrders,
   registerEvents,
+  registerDecide,
   registerExceptions,
   registerEffects,
   registerReplay,

@@ -24,6 +24,11 @@ export function paymentBasis(orders_named: readonly string[], summary: PaymentSu
   return hash('sha256', [text([...orders_named].sort(compareText)), text(summary)].join('\n')).slice(0, 16)
 }
 
+/** Names sorted: a database gives them back in an order of its own. */
 function text(value: unknown): string {
-  return JSON.stringify(value, (_name, entry) => (typeof entry === 'bigint' ? `${entry}` : entry))
+  if (Array.isArray(value)) return `[${value.map(text).join(',')}]`
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'bigint' ? `"${value}"` : JSON.stringify(value ?? null)
+  const entries = Object.entries(value).sort(([a], [b]) => compareText(a, b))
+  return `{${entries.map(([name, entry]) => `${name}:${text(entry)}`).join(',')}}`
 }

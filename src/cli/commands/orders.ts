@@ -64,6 +64,24 @@ export const registerOrders: Register = (program, act) => {
     return 0
   })
 
+  const close = orders
+    .command('close <reference>')
+    .description('no longer to be paid: money that moves later is kept and raised, not granted')
+    .option('--expired', 'it ran out; otherwise it was canceled')
+    .option('--tenant <name>', 'whose order it is')
+  act<{ readonly expired?: boolean; readonly tenant?: string }>(
+    close,
+    async (context, { expired, tenant }, reference) => {
+      const paidonce = await context.open()
+      const at = new Date(context.now_ms()).toISOString()
+      const how = expired ? 'expired' : 'canceled'
+      await paidonce.orders.close(reference!, { how, by: 'person', at }, tenant)
+      const story = await showOrder(paidonce, reference!, tenant)
+      context.answer(story, () => `Order ${reference} is closed; it is ${story.order.status}.\n`)
+      return 0
+    },
+  )
+
   const listed = orders
     .command('list')
     .description('orders, newest first')
