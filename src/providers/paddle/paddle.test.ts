@@ -5,6 +5,7 @@ import { Fault } from '../../facts/fault.ts'
 import type { PaddleOptions } from './index.ts'
 import { paddle, samples, signPaddle } from './index.ts'
 import { changed, SAMPLE_NAMES, SECRET, sample, told, translate } from './told.ts'
+import { specimen } from './vectors.ts'
 
 const NOW_MS = 1_760_000_000_500
 const sdk = new Paddle('pdl_sdbx_apikey_01nothing')
@@ -47,6 +48,16 @@ describe('signature', () => {
       }),
       { numRuns: 50 },
     )
+  })
+
+  it('P02 has vectors that the official SDK accepts', async () => {
+    const secrets = ['pdl_ntfset_01vec1_testVectorOne0123456789', 'pdl_ntfset_01vec2_new']
+    for (const [n, { delivery, now_ms }] of specimen.vectors.entries()) {
+      vi.useFakeTimers({ now: now_ms })
+      const header = String(delivery.headers['paddle-signature'])
+      const body = Buffer.from(delivery.body).toString('utf8')
+      expect(await sdk.webhooks.isSignatureValid(body, secrets[n]!, header)).toBe(true)
+    }
   })
 
   it('P05 accepts any of several h1, where the SDK for Node looks at the last alone', async () => {
