@@ -22,7 +22,12 @@ export interface Failure {
   readonly retry_after_ms: number | undefined
 }
 
-const MISSING = 'the package dodopayments is not installed. Run: npm install dodopayments'
+const MISSING: Failure = {
+  status: null,
+  code: 'sdk_missing',
+  reason: 'the package dodopayments is not installed. Run: npm install dodopayments',
+  retry_after_ms: undefined,
+}
 
 /**
  * Runs one request through the official SDK: loaded on first use, its own retries off (it would repeat a refund after a
@@ -34,8 +39,7 @@ export async function request<T>(
   run: (client: Client) => PromiseLike<T>,
 ): Promise<{ readonly ok: T } | { readonly failed: Failure }> {
   const sdk = await import('dodopayments').catch(() => null)
-  if (sdk === null)
-    return { failed: { status: 401, code: 'sdk_missing', reason: MISSING, retry_after_ms: undefined } }
+  if (sdk === null) return { failed: MISSING }
   const api = new sdk.DodoPayments({
     bearerToken: access.apiKey,
     baseURL: access.baseUrl,
@@ -56,8 +60,10 @@ export async function request<T>(
 export function unanswered(failed: Failure): LookupAnswer {
   const { status, reason, retry_after_ms } = failed
   if (status === 404) return { outcome: 'not_found' }
-  const lasting = status !== null && status >= 400 && status < 500 && ![408, 409, 429].includes(status)
-  return lasting ? { outcome: 'refused', reason } : { outcome: 'unavailable', reason, retry_after_ms }
+  const turned_away = status !== null && status >= 400 && status < 500 && ![408, 409, 429].includes(status)
+  return turned_away || failed === MISSING
+    ? { outcome: 'refused', reason }
+    : { outcome: 'unavailable', reason, retry_after_ms }
 }
 
 function failureOf(error: unknown): Failure {

@@ -1,6 +1,7 @@
 import type { Mode } from '../../facts/event.ts'
 import { Fault } from '../../facts/fault.ts'
 import { readApiKey } from '../api-key.ts'
+import { checkBaseUrl } from '../base-url.ts'
 import type { CapabilitySheet, IdempotencyRules } from '../capability.ts'
 import type { SignedProvider } from '../contract.ts'
 import { checkAccount } from '../provider-name.ts'
@@ -144,10 +145,7 @@ function checkTotals(totals: OrderTotals, apiKey: string | undefined): OrderTota
 }
 
 function addressOf({ baseUrl, mode }: DodoPaymentsOptions): string {
-  if (baseUrl !== undefined) {
-    if (URL.canParse(baseUrl)) return baseUrl
-    throw new Fault('config_invalid', 'dodo-payments: baseUrl is no address. Leave it out for the real API.')
-  }
+  if (baseUrl !== undefined) return checkBaseUrl('dodo-payments', 'baseUrl', baseUrl)
   if (mode === 'live' || mode === 'test') return `https://${mode}.dodopayments.com`
   throw new Fault(
     'config_invalid',

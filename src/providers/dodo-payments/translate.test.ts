@@ -175,7 +175,7 @@ describe('adaptive currency', () => {
 
   it('P51 states no amount of a refund in other terms than charged, and asks for its payment', () => {
     const refund = translate(sample('refund.succeeded'), { orderTotals: 'settled', apiKey, mode: 'test' })
-    expect(refund.facts[0]!.content).toMatchObject({ amount_minor: undefined })
+    expect(refund.facts[0]!.content).not.toHaveProperty('amount_minor')
     expect(refund.lookups).toEqual([{ object: 'payment', id: 'pay_QxBook1001' }])
   })
 
@@ -242,7 +242,8 @@ describe('a refund', () => {
   it('P51 asks for the payment when amount or currency are null, and guesses neither', () => {
     for (const data of [{ amount: null }, { currency: null }]) {
       const { facts, lookups } = translate(changed('refund.succeeded', data))
-      expect(facts[0]!.content).toMatchObject({ amount_minor: undefined, currency: undefined })
+      expect(facts[0]!.content).not.toHaveProperty('amount_minor')
+      expect(facts[0]!.content).not.toHaveProperty('currency')
       expect(lookups).toEqual([{ object: 'payment', id: 'pay_QxBook1001' }])
     }
   })

@@ -11,7 +11,7 @@ const ofVectors = dodoPayments({
   webhookSecrets: [{ label: 'only', secret: 'whsec_ZG9kb1ZlY3RvclNlY3JldEtleS0wMTIz' }],
 })
 
-/** Signatures made with the official SDK 2.52.0. */
+/** Signatures computed apart from this code; the official SDK verifies them. */
 export const specimen: Specimen = {
   provider: dodoPayments({ webhookSecrets: [older, newer] }),
   providerOfSecond: dodoPayments({ webhookSecrets: [newer] }),
