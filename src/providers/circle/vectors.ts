@@ -7,7 +7,7 @@ import type { CircleWalletsOptions } from './wallets.ts'
 import { circleWallets } from './wallets.ts'
 
 /** Circle knows no other key than those that are pinned. */
-const knowsNone = async (): Promise<AskAnswer> => ({
+export const knowsNone = async (): Promise<AskAnswer> => ({
   status: 404,
   headers: new Headers(),
   body: Buffer.from('{}'),

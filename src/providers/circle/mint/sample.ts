@@ -1,5 +1,6 @@
 import { exponentOf } from '../../../money/currency.ts'
 import { decimalText } from '../../../money/format.ts'
+import { parseJsonBody } from '../../json-body.ts'
 import type { SampleMaker, SampleMessage, SampleWish } from '../../sample-maker.ts'
 import { uuidFrom } from '../uuid.ts'
 import type { MintReference } from './payment.ts'
@@ -43,7 +44,7 @@ export function signSns(body: string | Uint8Array, version: '1' | '2' = '2'): st
   const bytes = Buffer.from(body)
   const fields = { SignatureVersion: version, Signature: '', SigningCertURL: SAMPLE_CERTIFICATE_URL }
   try {
-    const unsigned = { ...(JSON.parse(bytes.toString('utf8')) as object), ...fields }
+    const unsigned = { ...(parseJsonBody(bytes) as object), ...fields }
     const message = readSnsMessage(Buffer.from(JSON.stringify(unsigned)))
     if (message === null) return bytes.toString('utf8')
     const algorithm = version === '1' ? 'sha1' : 'sha256'
