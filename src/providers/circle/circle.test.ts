@@ -25,7 +25,7 @@ function envelope(changed: object, body = depositBody('COMPLETE')): Buffer {
 }
 
 describe('a deposit', () => {
-  it('P01 is a success at COMPLETE and at no state before it', () => {
+  it('is a success at COMPLETE and at no state before it', () => {
     expect(Object.keys(told(depositBody('CONFIRMED')))).toEqual(['payment/pending'])
     expect(told(depositBody('COMPLETE'))).toEqual({
       'payment/succeeded': {
@@ -83,7 +83,7 @@ describe('a deposit', () => {
     )
   })
 
-  it('P56 of a token that is not configured for its chain is never money of ours', () => {
+  it('P27 of a token that is not configured for its chain is never money of ours', () => {
     const odd = [
       { tokenId: '00aa11bb-22cc-43dd-84ee-55ff66aa77bb' },
       { blockchain: 'ETH-SEPOLIA' },
@@ -170,7 +170,7 @@ describe('the envelope', () => {
     expect(modes).toEqual(['test', 'test', 'test', 'test', 'test', 'live', 'live', 'live'])
   })
 
-  it('gives each test message an id of its own, which no real event can have', () => {
+  it('P28 gives each test message an id of its own, which no real event can have', () => {
     const zero = '00000000-0000-0000-0000-000000000000'
     const test = (timestamp: string) =>
       translate(
@@ -187,7 +187,7 @@ describe('the envelope', () => {
     expect(translate(envelope({ notificationId: zero })).event_id).toBeNull()
   })
 
-  it('settles nothing of a subscription that is not ours, although Circle signed it', () => {
+  it('P27 settles nothing of a subscription that is not ours, although Circle signed it', () => {
     const subscriptionId = '11111111-2222-4333-8444-555555555555'
     const foreign = translate(envelope({ subscriptionId }))
     expect(foreign).toMatchObject({ outcome: 'not_ours', account: subscriptionId, facts: [] })

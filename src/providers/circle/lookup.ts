@@ -56,7 +56,7 @@ export function walletsLookup(setup: WalletsSetup, api: WalletsApi): Lookup {
       if (object !== 'transaction')
         return { outcome: 'refused', reason: 'circle: only a transaction can be looked up' }
       if (uuidOf(id) === null) return { outcome: 'not_found' }
-      const got = await callSdk(context.limit_ms, async () => (await client()).getTransaction({ id }))
+      const got = await callSdk(context.limit_ms, client, (api) => api.getTransaction({ id }))
       return 'failure' in got ? answerOf(got.failure) : fetched(setup, got.value.data, id)
     },
     list: (kind, window, context) => listTransactions(setup, api, client, kind, window, context),
@@ -110,7 +110,7 @@ async function* listTransactions(
       pageSize: PAGE,
       ...(pageAfter === undefined ? {} : { pageAfter }),
     }
-    const got = await callSdk(context.limit_ms, async () => (await client()).listTransactions(input))
+    const got = await callSdk(context.limit_ms, client, (api) => api.listTransactions(input))
     if ('failure' in got) throw unlisted(got.failure.reason)
     const page = listIn(got.value.data, 'transactions')
     const last = textIn(page.at(-1), 'id')
@@ -185,9 +185,7 @@ async function refund(
 ): Promise<OperationAnswer> {
   if (uuidOf(request.payment) === null)
     return declined('not_a_transaction', 'the payment is no Circle transaction')
-  const got = await callSdk(context.limit_ms, async () =>
-    (await client()).getTransaction({ id: request.payment }),
-  )
+  const got = await callSdk(context.limit_ms, client, (api) => api.getTransaction({ id: request.payment }))
   if ('failure' in got) return operationAnswerOf(got.failure)
   const paid = recordIn(got.value.data, 'transaction')
   const token = tokenOf(setup.tokens, paid)
@@ -209,7 +207,7 @@ async function refund(
     refId,
     fee: { type: 'level', config: { feeLevel } },
   }
-  const sent = await callSdk(context.limit_ms, async () => (await client()).createTransaction(input))
+  const sent = await callSdk(context.limit_ms, client, (api) => api.createTransaction(input))
   if ('failure' in sent) return operationAnswerOf(sent.failure)
   const { tokenId, blockchain } = token
   const made = { transactionType: 'OUTBOUND', operation: 'TRANSFER', tokenId, blockchain, amounts, refId }

@@ -26,7 +26,7 @@ export function sampleOrderOf({
   destinationAddress = '',
 }: Pick<Deposit, 'destinationAddress'>): string | undefined {
   const text = Buffer.from(destinationAddress.slice(2), 'hex').toString('utf8').replace(/\0+$/, '')
-  return text === '' ? undefined : text
+  return /^[!-~]+$/.test(text) ? text : undefined
 }
 
 /** Options of an endpoint that takes the samples. */

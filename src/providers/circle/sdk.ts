@@ -27,14 +27,19 @@ export async function loadSdk(name: string, load: () => Promise<unknown>): Promi
   }
 }
 
-/** Calls an SDK with a time limit, and sorts out what went wrong. Never rejects. */
-export async function callSdk<Value>(limit_ms: number, call: () => Promise<Value>): Promise<Called<Value>> {
+/** Calls an SDK with a time limit, which loading it does not use up, and sorts out what went wrong. Never rejects. */
+export async function callSdk<Client, Value>(
+  limit_ms: number,
+  load: () => Promise<Client>,
+  call: (client: Client) => Promise<Value>,
+): Promise<Called<Value>> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('late')), limit_ms)
-  })
   try {
-    return { value: await Promise.race([call(), late]) }
+    const client = await load()
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('late')), limit_ms)
+    })
+    return { value: await Promise.race([call(client), late]) }
   } catch (error) {
     return { failure: failureOf(error) }
   } finally {

@@ -94,7 +94,7 @@ describe('a signing key', () => {
     ['answers with another key', () => keyAnswer({ id: uuid(1) })],
     ['answers with another algorithm', () => keyAnswer({ algorithm: 'RSA' })],
     ['answers with no key', () => keyAnswer({ publicKey: 'MFkw' })],
-  ])('P11 asks the sender to deliver again while the key server %s', async (_, ask) => {
+  ])('asks the sender to deliver again while the key server %s', async (_, ask) => {
     const { provider } = endpoint(ask)
     await expect(provider.verify(delivery(), NOW_MS)).rejects.toThrow()
   })

@@ -29,27 +29,23 @@ const PACKAGE = '@circle-fin/circle-sdk'
 type Call = (...given: readonly unknown[]) => Promise<unknown>
 
 /** What we use of the SDK; it is optional, so its own types are not at hand everywhere. */
-interface Sdk {
-  readonly Configuration: new (setup: object) => object
-  readonly PaymentsApi: new (setup: object) => { getPayment: Call; listPayments: Call; refundPayment: Call }
-  readonly CryptoPaymentIntentsApi: new (
-    setup: object,
-  ) => { getPaymentIntent: Call; refundPaymentIntent: Call }
-  readonly ChargebacksApi: new (setup: object) => { getChargeback: Call; listChargebacks: Call }
+interface Circle {
+  readonly payments: { getPayment: Call; listPayments: Call; refundPayment: Call }
+  readonly cryptoPaymentIntents: { getPaymentIntent: Call; refundPaymentIntent: Call }
+  readonly chargebacks: { getChargeback: Call; listChargebacks: Call }
 }
 
 /** The SDK (generated, over axios) sends each request once and follows redirects unless told otherwise. */
 export async function newMintClient({ apiKey, baseUrl }: MintApi): Promise<MintClient> {
-  const sdk = (await loadSdk(PACKAGE, () => import('@circle-fin/circle-sdk'))) as unknown as Sdk
-  const configuration = new sdk.Configuration({ apiKey, basePath: baseUrl })
-  const payments = new sdk.PaymentsApi(configuration)
-  const intents = new sdk.CryptoPaymentIntentsApi(configuration)
-  const chargebacks = new sdk.ChargebacksApi(configuration)
+  const { Circle } = await loadSdk(PACKAGE, () => import('@circle-fin/circle-sdk'))
+  const make = Circle as new (apiKey: string, baseUrl: string) => Circle
+  const { payments, cryptoPaymentIntents, chargebacks } = new make(apiKey, baseUrl)
   const options = (limit_ms: number) => ({ timeout: limit_ms, maxRedirects: 0 })
   return {
     get: async (object, id, limit_ms) => {
       if (object === 'payment') return dataOf(await payments.getPayment(id, options(limit_ms)))
-      if (object === 'paymentIntent') return dataOf(await intents.getPaymentIntent(id, options(limit_ms)))
+      if (object === 'paymentIntent')
+        return dataOf(await cryptoPaymentIntents.getPaymentIntent(id, options(limit_ms)))
       return dataOf(await chargebacks.getChargeback(id, options(limit_ms)))
     },
     list: async ({ collection, from_ms, to_ms, pageAfter, pageSize }, limit_ms) => {
@@ -76,7 +72,7 @@ export async function newMintClient({ apiKey, baseUrl }: MintApi): Promise<MintC
     refundPayment: async (payment, body, limit_ms) =>
       dataOf(await payments.refundPayment(payment, body, options(limit_ms))),
     refundIntent: async (intent, body, limit_ms) =>
-      dataOf(await intents.refundPaymentIntent(intent, body, options(limit_ms))),
+      dataOf(await cryptoPaymentIntents.refundPaymentIntent(intent, body, options(limit_ms))),
   }
 }
 

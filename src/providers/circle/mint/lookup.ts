@@ -14,6 +14,7 @@ import type {
 } from '../../lookup.ts'
 import { unreadableReason } from '../../unreadable.ts'
 import type { Reading } from '../reading.ts'
+import type { Called } from '../sdk.ts'
 import { answerOf, callSdk, operationAnswerOf } from '../sdk.ts'
 import { uuidFrom, uuidOf } from '../uuid.ts'
 import { readChargeback } from './chargeback.ts'
@@ -52,7 +53,7 @@ async function fetchObject(
   if (reader === null)
     return { outcome: 'refused', reason: `circle-mint: there is no look-up for a ${object}` }
   if (uuidOf(id) === null) return { outcome: 'not_found' }
-  const got = await callSdk(context.limit_ms, async () => (await client()).get(object, id, context.limit_ms))
+  const got = await callSdk(context.limit_ms, client, (sdk) => sdk.get(object, id, context.limit_ms))
   if ('failure' in got) return answerOf(got.failure)
   if (textIn(got.value, 'id')?.toLowerCase() !== id.toLowerCase()) {
     return { outcome: 'unreadable', reason: 'data.id is not the one that was asked for' }
@@ -94,7 +95,7 @@ async function* listObjects(
       pageAfter,
       pageSize: PAGE,
     } as const
-    const got = await callSdk(context.limit_ms, async () => (await client()).list(asked, context.limit_ms))
+    const got = await callSdk(context.limit_ms, client, (sdk) => sdk.list(asked, context.limit_ms))
     if ('failure' in got) throw unlisted(got.failure.reason)
     const page = Array.isArray(got.value) ? (got.value as readonly unknown[]) : []
     if (page.length === 0) return
@@ -179,19 +180,16 @@ async function refund(
   const exponent = exponentOf(request.currency, setup.tokens)
   if (exponent === null) return declined('currency', `${request.currency} is no currency of this endpoint`)
   const { limit_ms } = context
-  const got = await callSdk(limit_ms, async () => (await client()).get('payment', request.payment, limit_ms))
+  const got = await callSdk(limit_ms, client, (sdk) => sdk.get('payment', request.payment, limit_ms))
   if ('failure' in got) return operationAnswerOf(got.failure)
   const idempotencyKey = uuidFrom(request.key)
   const money = { amount: decimalText(request.amount_minor, exponent), currency: request.currency }
   const intent = textIn(got.value, 'paymentIntentId')
   if (intent === undefined) {
-    return send(
+    const body = { idempotencyKey, amount: money }
+    return answered(
       setup,
-      () =>
-        client().then((api) =>
-          api.refundPayment(request.payment, { idempotencyKey, amount: money }, limit_ms),
-        ),
-      limit_ms,
+      await callSdk(limit_ms, client, (sdk) => sdk.refundPayment(request.payment, body, limit_ms)),
     )
   }
   const destination = api.refundTo === 'sender' ? senderOf(got.value) : null
@@ -202,7 +200,7 @@ async function refund(
     )
   }
   const body = { idempotencyKey, destination, amount: { currency: request.currency }, toAmount: money }
-  return send(setup, () => client().then((api) => api.refundIntent(intent, body, limit_ms)), limit_ms)
+  return answered(setup, await callSdk(limit_ms, client, (sdk) => sdk.refundIntent(intent, body, limit_ms)))
 }
 
 /** The one address that a payment came from; of several nobody knows which is the buyer's. */
@@ -215,12 +213,7 @@ function senderOf(payment: unknown): object | null {
     : null
 }
 
-async function send(
-  setup: MintSetup,
-  call: () => Promise<unknown>,
-  limit_ms: number,
-): Promise<OperationAnswer> {
-  const sent = await callSdk(limit_ms, call)
+function answered(setup: MintSetup, sent: Called<unknown>): OperationAnswer {
   if ('failure' in sent) return operationAnswerOf(sent.failure)
   const made = recordIn(sent.value)
   const provider_id = textIn(made, 'id')

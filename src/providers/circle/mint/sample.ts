@@ -28,7 +28,7 @@ export function sampleMintOrderOf({
   paymentIntent = '',
 }: Pick<MintReference, 'paymentIntent'>): string | undefined {
   const text = Buffer.from(paymentIntent.replaceAll('-', ''), 'hex').toString('utf8').replace(/\0+$/, '')
-  return text === '' ? undefined : text
+  return /^[!-~]+$/.test(text) ? text : undefined
 }
 
 /** Options of an endpoint that takes the samples. */
