@@ -8,14 +8,14 @@ export const NOW_MS = 1_760_000_000_000
 
 /** Really asks, with the clock of the tests. */
 export function askingContext(now_ms = NOW_MS): LookupContext {
-  return { now_ms, limit_ms: 500, ask: newAsk(fetch, () => now_ms) }
+  return { now_ms, limit_ms: 5_000, ask: newAsk(fetch, () => now_ms) }
 }
 
 /** Every request gets one answer, as text; the addresses asked are noted. */
 export function cannedContext(status: number, body: string, asked: string[] = []): LookupContext {
   return {
     now_ms: NOW_MS,
-    limit_ms: 500,
+    limit_ms: 5_000,
     async ask(url) {
       asked.push(url)
       return { status, headers: new Headers(), body: Buffer.from(body), retry_after_ms: undefined }

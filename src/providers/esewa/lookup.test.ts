@@ -137,7 +137,7 @@ describe('status API', () => {
 })
 
 describe('no answer', () => {
-  it('P37 takes a lost, late, failing or throttled answer for nothing learned', async () => {
+  it('P37 takes a lost, failing or throttled answer for nothing learned', async () => {
     fake.change(ID, 'COMPLETE')
     fake.faults.lost_answers = 1
     expect(await fetchNow()).toMatchObject({ outcome: 'unavailable' })
@@ -145,10 +145,16 @@ describe('no answer', () => {
     expect(await fetchNow()).toMatchObject({ outcome: 'unavailable' })
     fake.faults.throttled = 1
     expect(await fetchNow()).toMatchObject({ outcome: 'unavailable', retry_after_ms: 1000 })
-    fake.faults.delay_ms = 600
-    expect(await fetchNow()).toMatchObject({ outcome: 'unavailable' })
-    fake.faults.delay_ms = 0
     expect(told(await fetchNow())).toEqual(['attempt/REFORD1001A1/succeeded 270000'])
+  })
+
+  it('P37 waits no longer than its limit', async () => {
+    // One of its own: a request that nobody waits for any more would use up a fault of the next test.
+    const slow = await startFakeEsewa()
+    slow.faults.delay_ms = 600
+    const answer = await at(slow.url).fetch(REQUEST, EXPECTED, { ...askingContext(), limit_ms: 50 })
+    expect(answer).toMatchObject({ outcome: 'unavailable' })
+    await slow.close()
   })
 
   it('knows the words for a service that is down', async () => {
