@@ -12,7 +12,7 @@ export interface Translation {
   readonly occurred_at: string | null
   /** What the body says about live or test; null where it says nothing. */
   readonly mode: Mode | null
-  /** The account that the body names; has to agree with the endpoint's. Null where it names none. */
+  /** The account that the body names; has to be the endpoint's. Null where it names none, or nothing is configured to compare it with. */
   readonly account: string | null
   readonly api_version: string | null
   /**

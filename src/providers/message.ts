@@ -66,7 +66,7 @@ export function translateMessage(
       occurred_at: utcTime(textIn(payload, 'timestamp')),
     }
     return combine(
-      setup.expects,
+      setup,
       translation,
       checkedReading(setup, setup.translate(payload, contextOf(setup, signed_id, headers))),
     )
@@ -100,7 +100,11 @@ function contextOf(
   }
 }
 
-function combine(expects: MessageSetup['expects'], read: Translation, reading: MessageReading): Translation {
+function combine(
+  { expects, account }: MessageSetup,
+  read: Translation,
+  reading: MessageReading,
+): Translation {
   const type = cleanText(reading.type) ?? read.type
   const unexpected = expects?.includes(type) === false ? 'the endpoint does not expect this type' : undefined
   const ignored = unexpected ?? reasonOf(reading.ignored)
@@ -114,7 +118,8 @@ function combine(expects: MessageSetup['expects'], read: Translation, reading: M
     type,
     occurred_at: utcTime(reading.occurred_at ?? undefined) ?? read.occurred_at,
     mode: modeOf(reading.mode),
-    account: cleanText(reading.account) ?? null,
+    // An endpoint without a name of its own takes whatever its secret signs.
+    account: account === 'default' ? null : (cleanText(reading.account) ?? null),
     api_version: cleanText(reading.api_version) ?? null,
     outcome,
     reason: ignored ?? not_ours ?? '',

@@ -3,12 +3,27 @@ import { cleanText } from './field.ts'
 
 const NAME = /^[a-z][a-z0-9-]{0,39}$/
 
+/** Names that have an adapter of their own. */
+const BUILT_IN: ReadonlySet<string> = new Set([
+  'circle',
+  'dodo-payments',
+  'esewa',
+  'github',
+  'ime-pay',
+  'khalti',
+  'paddle',
+  'paypal',
+  'paypal-ipn',
+  'stripe',
+  'yolfi',
+])
+
 /**
  * The name of a provider that the user describes; it becomes part of every key.
  * @throws Fault `config_invalid` unless it is 1 to 40 lower-case letters, digits and dashes, letter first, and free
  */
 export function checkProviderName(name: string): string {
-  if (!NAME.test(name) || name === 'stripe') {
+  if (!NAME.test(name) || BUILT_IN.has(name)) {
     throw new Fault(
       'config_invalid',
       `Provider name "${name}" must be lower-case letters, digits and dashes, letter first, and not a built-in one.`,

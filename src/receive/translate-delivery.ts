@@ -85,11 +85,7 @@ export function judge(endpoint: Endpoint, translation: Translation, id: string |
     })
   }
   if (translation.mode !== null && translation.mode !== endpoint.mode) return wrongMode(endpoint, translation)
-  if (
-    translation.account !== null &&
-    translation.account !== provider.account &&
-    provider.account !== 'default'
-  ) {
+  if (translation.account !== null && translation.account !== provider.account) {
     return raise('misdirected', `account ${translation.account}`, endpoint, {
       kind: 'event_misdirected',
       cause: `account ${translation.account}`,

@@ -292,19 +292,21 @@ withDatabases('a server', (open) => {
     expect(await here.count('payments')).toBe(0)
   })
 
-  it('P29 keeps the event of another connected account, and does not settle it', async () => {
-    const provider = { account: 'berlin', connectedAccount: 'acct_1' }
-    const here = await place(await open(), { provider })
-    await here.paidonce.orders.register(ORDER)
-    const foreign = stripeEvents.paymentIntentSucceeded({ ...sample, account: 'acct_2' })
-    expect((await here.deliver(foreign)).status).toBe(200)
-    expect((await here.deliver(paid.replace(/"evt_[^"]+"/, '"evt_platform"'))).status).toBe(200)
-    expect(await here.count(`events where state = 'misdirected'`)).toBe(2)
-    expect(await here.count('payments')).toBe(0)
-    const own = stripeEvents.paymentIntentSucceeded({ ...sample, account: 'acct_1', event: 'evt_own' })
-    expect((await here.deliver(own)).status).toBe(200)
-    expect(await here.count(GRANTED)).toBe(1)
-  })
+  it.each([{ account: 'berlin', connectedAccount: 'acct_1' }, { connectedAccount: 'acct_1' }])(
+    'P29 keeps the event of another connected account, and does not settle it: $account',
+    async (provider) => {
+      const here = await place(await open(), { provider })
+      await here.paidonce.orders.register(ORDER)
+      const foreign = stripeEvents.paymentIntentSucceeded({ ...sample, account: 'acct_2' })
+      expect((await here.deliver(foreign)).status).toBe(200)
+      expect((await here.deliver(paid.replace(/"evt_[^"]+"/, '"evt_platform"'))).status).toBe(200)
+      expect(await here.count(`events where state = 'misdirected'`)).toBe(2)
+      expect(await here.count('payments')).toBe(0)
+      const own = stripeEvents.paymentIntentSucceeded({ ...sample, account: 'acct_1', event: 'evt_own' })
+      expect((await here.deliver(own)).status).toBe(200)
+      expect(await here.count(GRANTED)).toBe(1)
+    },
+  )
 
   it('P17 case-33 compares with the order on file: number, amount, currency, account', async () => {
     const here = await place(await open())

@@ -73,7 +73,8 @@ function modeOf(payload: unknown): Mode | null {
 /** The endpoint's own account when the body agrees with it, else the one that it names. */
 function accountOf(setup: TranslateSetup, payload: unknown): string | null {
   const named = textIn(payload, 'account') ?? null
-  if (setup.connectedAccount === undefined) return named
+  // Without a name of its own the endpoint takes whatever its secret signs.
+  if (setup.connectedAccount === undefined) return setup.account === 'default' ? null : named
   // An event of the platform itself must not settle in the account of a connected one.
   return named === setup.connectedAccount ? setup.account : (named ?? '(platform)')
 }
