@@ -25,6 +25,7 @@ create table disputes (
   constraint disputes_provider_dispute_id CHECK ((provider_dispute_id <> ''::text))
 );
 CREATE INDEX disputes_of_payment ON disputes USING btree (payment_id, bucket);
+CREATE INDEX disputes_to_answer ON disputes USING btree (respond_by, bucket) WHERE ((status = 'needs_response'::text) AND (respond_by IS NOT NULL));
 
 create table effects (
   id bigint not null generated always as identity,
@@ -54,7 +55,20 @@ create table effects (
   constraint effects_state CHECK ((state = ANY (ARRAY['due'::text, 'done'::text, 'dead'::text, 'withdrawn'::text, 'superseded'::text, 'discarded'::text]))),
   constraint effects_topic CHECK ((topic <> ''::text))
 ) with (fillfactor=80);
+CREATE INDEX effects_alerts ON effects USING btree (finished_at, id, bucket) WHERE (topic = 'exception.opened'::text);
 CREATE INDEX effects_due ON effects USING btree (available_at, bucket) WHERE (state = 'due'::text);
+
+create table endpoint_refusals (
+  first_refused_at timestamp with time zone not null,
+  last_refused_at timestamp with time zone not null,
+  refusals bigint not null,
+  bucket smallint not null,
+  tenant text not null,
+  endpoint text not null,
+  constraint endpoint_refusals_pkey PRIMARY KEY (endpoint, tenant, bucket),
+  constraint endpoint_refusals_endpoint CHECK ((endpoint <> ''::text)),
+  constraint endpoint_refusals_tenant CHECK ((tenant <> ''::text))
+);
 
 create table endpoint_secrets (
   first_used_at timestamp with time zone not null,
@@ -132,6 +146,20 @@ create table events (
   constraint events_tenant CHECK ((tenant <> ''::text))
 );
 
+create table exception_notes (
+  id bigint not null generated always as identity,
+  exception_id bigint not null,
+  noted_at timestamp with time zone not null,
+  occurrence integer not null,
+  bucket smallint not null,
+  kind text not null,
+  actor text not null default ''::text,
+  words text not null default ''::text,
+  constraint exception_notes_pkey PRIMARY KEY (id, bucket),
+  constraint exception_notes_kind CHECK ((kind = ANY (ARRAY['opened'::text, 'reopened'::text, 'escalated'::text, 'acknowledged'::text, 'assigned'::text, 'note'::text, 'closed'::text, 'resolved'::text])))
+);
+CREATE INDEX exception_notes_of_exception ON exception_notes USING btree (exception_id, bucket);
+
 create table exceptions (
   id bigint not null generated always as identity,
   subject_id bigint not null default 0,
@@ -150,10 +178,13 @@ create table exceptions (
   state text not null,
   owner text not null default ''::text,
   message text not null,
+  acknowledged_at timestamp with time zone,
+  acknowledged_by text not null default ''::text,
+  closed_by text not null default ''::text,
   constraint exceptions_pkey PRIMARY KEY (id, bucket),
   constraint exceptions_raised_once UNIQUE (subject_key, subject_kind, kind, cause, tenant, bucket),
   constraint exceptions_cause CHECK ((cause <> ''::text)),
-  constraint exceptions_origin CHECK ((origin = ANY (ARRAY['rules'::text, 'receive'::text, 'settle'::text, 'effects'::text, 'operator'::text]))),
+  constraint exceptions_origin CHECK ((origin = ANY (ARRAY['rules'::text, 'receive'::text, 'settle'::text, 'effects'::text, 'operator'::text, 'watch'::text]))),
   constraint exceptions_severity CHECK ((severity = ANY (ARRAY['notice'::text, 'warning'::text, 'urgent'::text]))),
   constraint exceptions_state CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text]))),
   constraint exceptions_subject_key CHECK ((subject_key <> ''::text)),
@@ -374,6 +405,14 @@ create table unsettled (
   constraint unsettled_names_one CHECK (((event_id = 0) <> (order_ref = ''::text)))
 );
 CREATE INDEX unsettled_due ON unsettled USING btree (next_attempt_at, bucket);
+
+create table watch_rounds (
+  due_at timestamp with time zone not null,
+  bucket smallint not null,
+  watch text not null,
+  constraint watch_rounds_pkey PRIMARY KEY (watch, bucket),
+  constraint watch_rounds_watch CHECK ((watch <> ''::text))
+);
 
 create table witnesses (
   fact_id bigint not null,

@@ -34,6 +34,11 @@ export type ExceptionKind =
   | 'settling_failed'
   | 'recon_break'
   | 'derivation_parked'
+  | 'endpoint_silent'
+  | 'endpoint_refusing'
+  | 'events_stuck'
+  | 'lookups_stuck'
+  | 'paid_unfulfilled'
 
 export type Severity = 'notice' | 'warning' | 'urgent'
 

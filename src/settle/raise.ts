@@ -1,5 +1,5 @@
 import type { ExceptionDue } from '../facts/exception.ts'
-import { closeOpenExceptions, openExceptions } from '../store/exception-alerts.ts'
+import { closeOpenExceptions, openExceptions, restateExceptions } from '../store/exception-alerts.ts'
 import { loadOpenExceptions } from '../store/queries/close-exceptions.ts'
 import type { NewException } from '../store/queries/raise-exceptions.ts'
 import type { Work } from './work.ts'
@@ -16,7 +16,8 @@ export interface Judged {
 
 /**
  * Brings the exceptions of the judged subjects in line with what the rules say: opens what is new, closes what is no
- * longer so. Each opened one leaves one alert in the outbox; a closed one takes its alert back if nobody got it yet.
+ * longer so, restates what says something else now. Each opened one leaves one alert in the outbox, and another if it
+ * gets worse; a closed one takes its alert back if nobody got it yet.
  */
 export async function raiseJudged(
   work: Work,
@@ -31,11 +32,16 @@ export async function raiseJudged(
     ),
   )
   const stale = open.filter((exception) => !due.has(name(exception, exception)))
+  const restated = open.flatMap((exception) => {
+    const now = due.get(name(exception, exception))
+    return now === undefined ? [] : [{ open: exception, now: asNew(work, now.subject, now.exception) }]
+  })
   for (const exception of open) due.delete(name(exception, exception))
   const fresh = [...due.values()].map(({ subject, exception }) => asNew(work, subject, exception))
   await Promise.all([
     closeOpenExceptions(work.tx, work.bucket, work.as_of, stale),
     openExceptions(work.tx, work.bucket, work.as_of, [...fresh, ...others]),
+    restateExceptions(work.tx, work.bucket, work.as_of, restated),
   ])
 }
 

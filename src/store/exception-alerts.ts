@@ -1,5 +1,6 @@
+import type { Severity } from '../facts/exception.ts'
 import type { Queryable } from './database.ts'
-import { closeExceptions } from './queries/close-exceptions.ts'
+import { closeExceptions, type Resolution, type StandingException } from './queries/close-exceptions.ts'
 import { insertEffects, type NewEffect } from './queries/insert-effects.ts'
 import {
   type ExceptionSubject,
@@ -7,12 +8,14 @@ import {
   type RaisedException,
   raiseExceptions,
 } from './queries/raise-exceptions.ts'
+import { updateExceptions } from './queries/update-exceptions.ts'
 import { withdrawEffects } from './queries/withdraw-effects.ts'
 
 /** The topic of the effect that tells a person of an exception. */
 export const ALERT_TOPIC = 'exception.opened'
 
 interface Named {
+  readonly tenant: string
   readonly subject_kind: ExceptionSubject
   readonly subject_key: string
   readonly kind: string
@@ -32,15 +35,14 @@ export async function openExceptions(
 ): Promise<void> {
   if (raised.length === 0) return
   // One row per cause in one statement; two items of a batch may raise the same.
-  const once = new Map(raised.map((exception) => [tenantName(exception), exception]))
+  const once = new Map(raised.map((exception) => [name(exception), exception]))
   const fresh = await raiseExceptions(db, bucket, as_of, [...once.values()])
   if (fresh.length === 0 || !options.alerts) return
-  const by = new Map([...once.values()].map((exception) => [name(exception), exception]))
   await insertEffects(
     db,
     bucket,
     as_of,
-    fresh.map((row) => alert(by.get(name(row))!, row)),
+    fresh.map((row) => alert(once.get(name(row))!, row)),
   )
 }
 
@@ -54,6 +56,7 @@ export async function closeOpenExceptions(
     readonly subject_id: bigint
     readonly occurrence: number
   })[],
+  by: Resolution | null = null,
 ): Promise<void> {
   if (open.length === 0) return
   await Promise.all([
@@ -62,34 +65,70 @@ export async function closeOpenExceptions(
       bucket,
       as_of,
       open.map((exception) => exception.id),
+      by,
     ),
     withdrawEffects(
       db,
       bucket,
       as_of,
-      open.map((exception) => ({
-        subject_id: exception.subject_id,
-        topic: ALERT_TOPIC,
-        item: '-',
-        cause: alertCause(exception),
-      })),
+      open.flatMap((exception) =>
+        ['', '/warning', '/urgent'].map((worse) => ({
+          subject_id: exception.subject_id,
+          topic: ALERT_TOPIC,
+          item: '-',
+          cause: `${alertCause(exception, exception.subject_id)}${worse}`,
+        })),
+      ),
     ),
   ])
 }
 
+const SEVERITY_RANK: Readonly<Record<Severity, number>> = { notice: 0, warning: 1, urgent: 2 }
+
+/**
+ * Brings open exceptions in line with what they say now. One that got worse is told once more, under a cause of its own;
+ * one that got milder is not. Runs in the caller's transaction.
+ */
+export async function restateExceptions(
+  db: Queryable,
+  bucket: number,
+  as_of: Date,
+  restated: readonly { readonly open: StandingException; readonly now: NewException }[],
+): Promise<void> {
+  const changed = restated.filter(
+    ({ open, now }) => open.message !== now.message || open.severity !== now.severity,
+  )
+  if (changed.length === 0) return
+  const worse = changed.filter(({ open, now }) => SEVERITY_RANK[now.severity] > SEVERITY_RANK[open.severity])
+  const writes = changed.map(({ open, now }) => ({
+    id: open.id,
+    severity: now.severity,
+    message: now.message,
+    escalated: SEVERITY_RANK[now.severity] > SEVERITY_RANK[open.severity],
+  }))
+  const running: Promise<unknown>[] = [updateExceptions(db, bucket, as_of, writes)]
+  if (worse.length > 0) {
+    const alerts = worse.map(({ open, now }) => {
+      const told = alert({ ...now, alert_at: as_of }, open)
+      return { ...told, cause: `${told.cause}/${now.severity}` }
+    })
+    running.push(insertEffects(db, bucket, as_of, alerts))
+  }
+  await Promise.all(running)
+}
+
 function name(exception: Named): string {
-  return [exception.subject_kind, exception.subject_key, exception.kind, exception.cause].join('\n')
+  const { tenant, subject_kind, subject_key, kind, cause } = exception
+  return [tenant, subject_kind, subject_key, kind, cause].join('\n')
 }
 
-function tenantName(exception: NewException): string {
-  return `${exception.tenant}\n${name(exception)}`
+/** Subjects without an id of ours (an endpoint, the installation) may have the same name at another tenant. */
+function alertCause(exception: Named & { readonly occurrence: number }, subject_id: bigint): string {
+  const whose = subject_id === 0n ? `${exception.tenant}/` : ''
+  return `${whose}${exception.subject_kind}:${exception.subject_key}/${exception.kind}/${exception.cause}/${exception.occurrence}`
 }
 
-function alertCause(exception: Named & { readonly occurrence: number }): string {
-  return `${exception.subject_kind}:${exception.subject_key}/${exception.kind}/${exception.cause}/${exception.occurrence}`
-}
-
-function alert(exception: NewException, raised: RaisedException): NewEffect {
+function alert(exception: NewException, raised: Pick<RaisedException, 'id' | 'occurrence'>): NewEffect {
   return {
     tenant: exception.tenant,
     subject_kind: exception.subject_kind,
@@ -99,7 +138,7 @@ function alert(exception: NewException, raised: RaisedException): NewEffect {
     revision: 0n,
     topic: ALERT_TOPIC,
     item: '-',
-    cause: alertCause(raised),
+    cause: alertCause({ ...exception, occurrence: raised.occurrence }, exception.subject_id),
     lane: 'alerts',
     available_at: exception.alert_at,
     payload: JSON.stringify({

@@ -1,4 +1,4 @@
-import type { ExceptionKind } from '../../facts/exception.ts'
+import type { ExceptionKind, Severity } from '../../facts/exception.ts'
 import type { Queryable, Statement } from '../database.ts'
 import type { ExceptionOrigin, ExceptionSubject } from './raise-exceptions.ts'
 
@@ -13,10 +13,17 @@ export interface OpenException {
   readonly occurrence: number
 }
 
+/** An open exception with what it says now. */
+export interface StandingException extends OpenException {
+  readonly severity: Severity
+  readonly message: string
+}
+
 const LOAD: Statement = {
   name: 'load-open-exceptions',
   text: `
-    select e.id, e.tenant, e.subject_kind, e.subject_id, e.subject_key, e.kind, e.cause, e.occurrence
+    select e.id, e.tenant, e.subject_kind, e.subject_id, e.subject_key, e.kind, e.cause, e.occurrence,
+      e.severity, e.message
     from unnest($2::text[], $3::text[], $4::text[]) as k(tenant, subject_kind, subject_key),
       lateral (
         select * from exceptions
@@ -28,7 +35,14 @@ const LOAD: Statement = {
 
 const CLOSE: Statement = {
   name: 'close-exceptions',
-  text: `update exceptions set state = 'closed', closed_at = $2 where id = any($3::bigint[]) and bucket = $1 and state = 'open'`,
+  text: `
+    with closed as (
+      update exceptions set state = 'closed', closed_at = $2, closed_by = $4
+      where id = any($3::bigint[]) and bucket = $1 and state = 'open'
+      returning id, occurrence
+    )
+    insert into exception_notes (bucket, exception_id, noted_at, occurrence, kind, actor, words)
+    select $1, id, $2, occurrence, $5, $4, $6 from closed`,
 }
 
 /** The open exceptions of these subjects that this origin raised. */
@@ -37,8 +51,8 @@ export function loadOpenExceptions(
   bucket: number,
   origin: ExceptionOrigin,
   subjects: readonly { tenant: string; subject_kind: ExceptionSubject; subject_key: string }[],
-): Promise<OpenException[]> {
-  return db.query<OpenException>(LOAD, [
+): Promise<StandingException[]> {
+  return db.query<StandingException>(LOAD, [
     bucket,
     subjects.map((subject) => subject.tenant),
     subjects.map((subject) => subject.subject_kind),
@@ -47,11 +61,20 @@ export function loadOpenExceptions(
   ])
 }
 
+/** Who closes an exception by hand, and why. */
+export interface Resolution {
+  readonly actor: string
+  readonly reason: string
+}
+
+/** Closes open exceptions and writes that into their history; without a resolution facts did it. */
 export async function closeExceptions(
   db: Queryable,
   bucket: number,
   as_of: Date,
   ids: readonly bigint[],
+  by: Resolution | null = null,
 ): Promise<void> {
-  await db.query(CLOSE, [bucket, as_of, ids])
+  const kind = by ? 'resolved' : 'closed'
+  await db.query(CLOSE, [bucket, as_of, ids, by?.actor ?? '', kind, by?.reason ?? ''])
 }

@@ -1,7 +1,7 @@
 import type { ExceptionKind, Severity } from '../../facts/exception.ts'
 import type { Queryable, Statement } from '../database.ts'
 
-export type ExceptionOrigin = 'rules' | 'receive' | 'settle' | 'effects' | 'operator'
+export type ExceptionOrigin = 'rules' | 'receive' | 'settle' | 'effects' | 'operator' | 'watch'
 export type ExceptionSubject =
   | 'payment'
   | 'order'
@@ -27,6 +27,7 @@ export interface NewException {
 
 export interface RaisedException {
   readonly id: bigint
+  readonly tenant: string
   readonly subject_kind: ExceptionSubject
   readonly subject_key: string
   readonly kind: ExceptionKind
@@ -34,22 +35,30 @@ export interface RaisedException {
   readonly occurrence: number
 }
 
-// An exception that is open already is left as it is: no row comes back, and nobody is told twice.
+// An exception that is open already is left as it is: no row comes back, and nobody is told twice. Whoever had it keeps it
+// when it opens again, but has to see it anew.
 const RAISE: Statement = {
   name: 'raise-exceptions',
   text: `
-    insert into exceptions (bucket, opened_at, state, tenant, subject_kind, subject_id, subject_key, kind, cause, origin,
-      severity, message, alert_at)
-    select $1, $2, 'open', e.tenant, e.subject_kind, e.subject_id, e.subject_key, e.kind, e.cause, e.origin, e.severity,
-      e.message, e.alert_at
-    from unnest($3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
-      $11::text[], $12::timestamptz[])
-      as e(tenant, subject_kind, subject_id, subject_key, kind, cause, origin, severity, message, alert_at)
-    on conflict (subject_key, subject_kind, kind, cause, tenant, bucket) do update set
-      state = 'open', opened_at = excluded.opened_at, closed_at = null, alert_at = excluded.alert_at,
-      message = excluded.message, severity = excluded.severity, occurrence = exceptions.occurrence + 1
-      where exceptions.state = 'closed'
-    returning id, subject_kind, subject_key, kind, cause, occurrence`,
+    with raised as (
+      insert into exceptions (bucket, opened_at, state, tenant, subject_kind, subject_id, subject_key, kind, cause, origin,
+        severity, message, alert_at)
+      select $1, $2, 'open', e.tenant, e.subject_kind, e.subject_id, e.subject_key, e.kind, e.cause, e.origin, e.severity,
+        e.message, e.alert_at
+      from unnest($3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
+        $11::text[], $12::timestamptz[])
+        as e(tenant, subject_kind, subject_id, subject_key, kind, cause, origin, severity, message, alert_at)
+      on conflict (subject_key, subject_kind, kind, cause, tenant, bucket) do update set
+        state = 'open', opened_at = excluded.opened_at, closed_at = null, alert_at = excluded.alert_at,
+        message = excluded.message, severity = excluded.severity, occurrence = exceptions.occurrence + 1,
+        acknowledged_at = null, acknowledged_by = '', closed_by = ''
+        where exceptions.state = 'closed'
+      returning id, tenant, subject_kind, subject_key, kind, cause, occurrence, message
+    ), noted as (
+      insert into exception_notes (bucket, exception_id, noted_at, occurrence, kind, words)
+      select $1, id, $2, occurrence, case when occurrence = 1 then 'opened' else 'reopened' end, message from raised
+    )
+    select id, tenant, subject_kind, subject_key, kind, cause, occurrence from raised`,
 }
 
 /** Opens exceptions, or opens closed ones again. Gives those that were not open before. */
