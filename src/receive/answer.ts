@@ -12,6 +12,9 @@ const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache
 /** Committed: 200 goes out only after that. */
 export const OK: Answer = { status: 200, headers: JSON_HEADERS, body: '{"status":"ok"}' }
 
+/** An answer to HEAD, where the provider sends it: the endpoint is there. Nothing was delivered. */
+export const THERE: Answer = { status: 200, headers: { 'cache-control': 'no-store' }, body: '' }
+
 /** Known already. 200 too, since the sender has nothing left to do. */
 export const DUPLICATE: Answer = { status: 200, headers: JSON_HEADERS, body: '{"status":"duplicate"}' }
 

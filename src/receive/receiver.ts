@@ -3,7 +3,7 @@ import { type Refusal, refusal } from '../facts/refusal.ts'
 import type { Delivery, Verdict, Verified } from '../providers/contract.ts'
 import type { Endpoint } from '../providers/endpoint.ts'
 import type { SettleResult } from '../settle/settler.ts'
-import { type Answer, DUPLICATE, OK, refused, tryAgain } from './answer.ts'
+import { type Answer, DUPLICATE, OK, refused, THERE, tryAgain } from './answer.ts'
 import type { Batcher } from './batcher.ts'
 import { translateDelivery } from './translate-delivery.ts'
 import type { KeepUnconfirmed } from './unconfirmed.ts'
@@ -69,6 +69,8 @@ export class Receiver {
       this.#observer.refused(endpoint.name, refusal('wrong_method', request.method))
       return refused({ status: 405 }, endpoint.provider.methods)
     }
+    // Some senders look whether the address is there before they subscribe it.
+    if (request.method === 'HEAD') return THERE
     if (request.body.byteLength > this.body_max) return this.tooLarge(endpoint.name, request.body.byteLength)
     const verdict = endpoint.provider.verify(request, began_ms)
     if (!(verdict instanceof Promise)) return this.#take(endpoint, request, verdict, began_ms)

@@ -134,3 +134,17 @@ withDatabases('a delivery whose key has to be fetched first', (openDatabase) => 
     expect((await paidonce.receive({ endpoint: 'toy', ...hint('e1', 'p1') })).status).toBe(200)
   })
 })
+
+withDatabases('a sender that looks whether the address is there', (openDatabase) => {
+  it('hears yes to HEAD where its provider sends that, and nothing is stored', async () => {
+    const database = await openDatabase()
+    const { provider, hint } = toy({ methods: ['POST', 'HEAD'] })
+    const { paidonce } = openShop(database, {
+      options: { endpoints: { toy: provider, plain: toy().provider } },
+    })
+    const head = { ...hint('e1', 'p1'), method: 'HEAD', headers: {}, body: Buffer.alloc(0) }
+    expect(await paidonce.receive({ endpoint: 'toy', ...head })).toMatchObject({ status: 200, body: '' })
+    expect((await paidonce.receive({ endpoint: 'plain', ...head })).status).toBe(405)
+    expect(await database.query({ name: '', text: 'select id from events' })).toEqual([])
+  })
+})
