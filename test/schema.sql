@@ -281,11 +281,14 @@ create table orders (
   surplus_minor numeric(78,0) not null default 0,
   payment_ids bigint[] not null default '{}'::bigint[],
   book jsonb,
+  subscription_ids bigint[] not null default '{}'::bigint[],
+  holder text,
   constraint orders_pkey PRIMARY KEY (id, bucket),
   constraint orders_known_once UNIQUE (reference, tenant, bucket),
   constraint orders_reference CHECK ((reference <> ''::text)),
   constraint orders_tenant CHECK ((tenant <> ''::text))
 ) with (fillfactor=70);
+CREATE INDEX orders_of_holder ON orders USING btree (holder, bucket) WHERE (holder IS NOT NULL);
 CREATE INDEX orders_to_wake ON orders USING btree (next_wakeup_at, bucket) WHERE (next_wakeup_at IS NOT NULL);
 
 create table paidonce_migrations (
@@ -321,6 +324,7 @@ create table payments (
   lost_minor numeric(78,0) not null default 0,
   reversed_minor numeric(78,0) not null default 0,
   order_refs text[] not null default '{}'::text[],
+  subscription_refs text[] not null default '{}'::text[],
   constraint payments_pkey PRIMARY KEY (id, bucket),
   constraint payments_recorded_once UNIQUE (provider_payment_id, namespace, account, tenant, bucket),
   constraint payments_account CHECK ((account <> ''::text)),
@@ -350,6 +354,27 @@ create table refunds (
 );
 CREATE INDEX refunds_of_payment ON refunds USING btree (payment_id, bucket);
 
+create table rights (
+  id bigint not null default nextval('subject_ids'::regclass),
+  facts_rev bigint not null,
+  effect_seq bigint not null default 0,
+  revision bigint not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  quantity bigint not null,
+  bucket smallint not null,
+  tenant text not null,
+  holder text not null,
+  item text not null,
+  state text not null,
+  constraint rights_pkey PRIMARY KEY (id, bucket),
+  constraint rights_known_once UNIQUE (holder, item, tenant, bucket),
+  constraint rights_holder CHECK ((holder <> ''::text)),
+  constraint rights_item CHECK ((item <> ''::text)),
+  constraint rights_state CHECK ((state = ANY (ARRAY['none'::text, 'granted'::text, 'suspended'::text, 'revoked'::text, 'expired'::text]))),
+  constraint rights_tenant CHECK ((tenant <> ''::text))
+) with (fillfactor=80);
+
 create table subscriptions (
   id bigint not null default nextval('subject_ids'::regclass),
   facts_rev bigint not null,
@@ -364,6 +389,10 @@ create table subscriptions (
   account text not null,
   provider_subscription_id text not null,
   status text not null,
+  payment_ids bigint[] not null default '{}'::bigint[],
+  order_refs text[] not null default '{}'::text[],
+  since timestamp with time zone,
+  ended_from text,
   constraint subscriptions_pkey PRIMARY KEY (id, bucket),
   constraint subscriptions_known_once UNIQUE (provider_subscription_id, namespace, account, tenant, bucket),
   constraint subscriptions_provider_subscription_id CHECK ((provider_subscription_id <> ''::text))
