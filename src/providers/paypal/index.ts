@@ -59,7 +59,7 @@ export interface PaypalOptions {
 }
 
 /** PayPal keeps keys of payments v2 for 45 days. */
-const REFUND_KEY: IdempotencyRules = {
+export const REFUND_KEY: IdempotencyRules = {
   where: 'header',
   name: 'PayPal-Request-Id',
   window_hours: 45 * 24,
