@@ -49,7 +49,7 @@ export function readSubscription(setup: IpnSetup, form: Form, kind: string): Rea
   const ignored = IGNORED[kind]
   if (ignored !== undefined) return { ignored }
   const { status: told, time } = STATUSES[kind]!
-  const status = told === 'incomplete' && textOf(form, 'period1') !== undefined ? 'trialing' : told
+  const status = told === 'incomplete' && form.text('period1') !== undefined ? 'trialing' : told
   const id = optionalId(form, 'subscr_id') ?? requiredId(form, 'recurring_payment_id')
   const at = (time && timeOf(form, time)) ?? (ENDS.includes(status) ? EARLIEST : undefined)
   if (at === undefined) return withoutTime(setup, id, status)
