@@ -513,4 +513,234 @@ alter table refunds add column claims_rev bigint not null default 1;
 update refunds set claimants = array[payment_id];
 `,
   },
+  {
+    number: 7,
+    name: 'operations',
+    sql: `-- Have we asked for this charge or refund? Charges and refunds that we ask a provider for; the row and its key are there
+-- before the request is sent.
+create table operations (
+  id bigint generated always as identity,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  finished_at timestamptz,
+  -- When a worker takes it next; while one has it in hand, the end of its lease. Null when nobody has to: it is over, or a
+  -- person has to say something first.
+  due_at timestamptz,
+  -- When its outcome became unknown; null while it is not.
+  unknown_since timestamptz,
+  -- Number of the present attempt, which makes the key that the provider sees; the next one only after a definitive no.
+  attempt integer not null default 1 constraint operations_attempt check (attempt > 0),
+  -- Times in a row that a worker took it and could not end it.
+  tries integer not null default 0,
+  bucket smallint not null,
+  -- A person has confirmed a refund although a dispute is open.
+  confirmed boolean not null default false,
+  lease_token uuid,
+  params_digest bytea not null,
+  tenant text not null constraint operations_tenant check (tenant <> ''),
+  operation_key text not null constraint operations_operation_key check (operation_key <> ''),
+  kind text not null constraint operations_kind check (kind in ('refund', 'charge')),
+  state text not null constraint operations_state
+    check (state in ('planned', 'in_flight', 'succeeded', 'failed_definitive', 'unknown', 'abandoned', 'superseded')),
+  endpoint text not null constraint operations_endpoint check (endpoint <> ''),
+  namespace text not null constraint operations_namespace check (namespace <> ''),
+  account text not null constraint operations_account check (account <> ''),
+  -- The payment that is given back; for a charge, empty until the provider has named the one that it made.
+  provider_payment_id text not null default '',
+  -- The order that is charged; empty for a refund.
+  order_ref text not null default '',
+  currency text not null constraint operations_currency check (currency <> ''),
+  amount_minor numeric(78, 0) not null constraint operations_amount_minor check (amount_minor > 0),
+  -- The provider's id of what it made: of the refund, or of the payment.
+  provider_id text not null default '',
+  -- Why it is where it is: the provider's code, or ours.
+  code text not null default '',
+  reason text not null default '',
+  -- What else the request holds: reason, customer, means of payment. Ids and codes, no personal data.
+  params jsonb not null,
+  primary key (id, bucket),
+  constraint operations_asked_once unique (operation_key, tenant, bucket),
+  constraint operations_name_one check (case kind when 'refund' then provider_payment_id <> '' and order_ref = '' else order_ref <> '' end)
+) with (fillfactor = 70);
+create index operations_due on operations (due_at, bucket) where due_at is not null;
+-- No second charge of an order while one is unresolved, under whatever key.
+create unique index operations_one_charge on operations (order_ref, tenant, bucket)
+  where kind = 'charge' and state in ('planned', 'in_flight', 'unknown');
+-- What reserves the money of a payment, or has charged an order.
+create index operations_of_payment on operations (provider_payment_id, namespace, account, bucket) where provider_payment_id <> '';
+create index operations_of_order on operations (order_ref, bucket) where order_ref <> '';
+
+-- Every request that was sent, written before it is sent; what came of it is added. Nothing else is changed and nothing
+-- is deleted: witnesses of kind \`operation\` name one by the operation's id and the request's number.
+create table operation_requests (
+  operation_id bigint not null,
+  sent_at timestamptz not null,
+  ended_at timestamptz,
+  number integer not null,
+  attempt integer not null,
+  bucket smallint not null,
+  -- It gives back all that is left; a repeat under the same key says the same.
+  whole boolean not null default false,
+  -- The key that the provider sees, made from the operation's key and the attempt.
+  provider_key text not null constraint operation_requests_provider_key check (provider_key <> ''),
+  outcome text not null default '' constraint operation_requests_outcome
+    check (outcome in ('', 'accepted', 'declined', 'unknown', 'not_sent')),
+  reason text not null default '',
+  primary key (operation_id, number, bucket)
+);
+-- Whose is a refund that carries this key?
+create index operation_requests_of_key on operation_requests (provider_key, bucket);
+
+-- What people said about an operation, append-only.
+create table operation_notes (
+  id bigint generated always as identity,
+  operation_id bigint not null,
+  noted_at timestamptz not null,
+  bucket smallint not null,
+  said text not null constraint operation_notes_said check (said in ('succeeded', 'failed', 'retry', 'confirmed', 'abandoned')),
+  actor text not null constraint operation_notes_actor check (actor <> ''),
+  words text not null constraint operation_notes_words check (words <> ''),
+  primary key (id, bucket)
+);
+create index operation_notes_of_operation on operation_notes (operation_id, bucket);
+
+-- Exceptions about operations.
+alter table exceptions drop constraint exceptions_subject_kind;
+alter table exceptions add constraint exceptions_subject_kind check (subject_kind in ('payment', 'order', 'subscription', 'event', 'endpoint', 'effect', 'installation', 'operation'));
+alter table exceptions drop constraint exceptions_origin;
+alter table exceptions add constraint exceptions_origin check (origin in ('rules', 'receive', 'settle', 'effects', 'operator', 'watch', 'operations'));
+`,
+  },
+  {
+    number: 8,
+    name: 'reconciliation',
+    sql: `-- Reconciliation: what a provider's own lists, or its settlement files, say against what we know.
+
+-- One run over one window of one provider account, or over one file.
+create table reconciliations (
+  id bigint generated always as identity,
+  started_at timestamptz not null,
+  finished_at timestamptz,
+  -- The window that is listed, half open; null for a file.
+  from_at timestamptz,
+  to_at timestamptz,
+  -- The time of the schedule that this run is for; null where a person asked for it.
+  scheduled_for timestamptz,
+  -- Whose run it is until then; afterwards another process may go on with it.
+  lease_until timestamptz not null,
+  -- When a scheduled run that failed is tried again; null for never.
+  retry_at timestamptz,
+  -- Counts who took the run on: only the newest may write.
+  attempt integer not null default 1,
+  bucket smallint not null,
+  tenant text not null constraint reconciliations_tenant check (tenant <> ''),
+  namespace text not null constraint reconciliations_namespace check (namespace <> ''),
+  account text not null constraint reconciliations_account check (account <> ''),
+  -- The endpoint whose credentials are used.
+  endpoint text not null constraint reconciliations_endpoint check (endpoint <> ''),
+  source text not null constraint reconciliations_source check (source in ('list', 'file')),
+  -- SHA-256 of a file in hexadecimal; empty for a list.
+  source_digest text not null default '',
+  state text not null constraint reconciliations_state check (state in ('running', 'done', 'failed')),
+  -- Why it failed.
+  reason text not null default '',
+  -- Items by kind and class.
+  counts jsonb not null default '{}',
+  primary key (id, bucket)
+);
+create unique index reconciliations_one_at_a_time on reconciliations (namespace, account, tenant, bucket) where state = 'running';
+create unique index reconciliations_scheduled_once on reconciliations (scheduled_for, namespace, account, tenant, bucket)
+  where scheduled_for is not null;
+
+-- What a run has seen so far, so that its other direction (what do we know that was not listed?) needs no memory and a
+-- run that goes on after a crash counts nothing twice. Emptied when the run ends.
+create table reconciliation_items (
+  reconciliation_id bigint not null,
+  bucket smallint not null,
+  kind text not null,
+  item_id text not null constraint reconciliation_items_item_id check (item_id <> ''),
+  class text not null,
+  -- Of amount, currency and state: one object listed with two contents.
+  digest bytea not null,
+  primary key (reconciliation_id, item_id, kind, bucket)
+);
+
+-- Windows that were listed to their end. Only where one of these lies does absence mean anything.
+create table reconciliation_coverage (
+  reconciliation_id bigint not null,
+  from_at timestamptz not null,
+  to_at timestamptz not null,
+  listed_at timestamptz not null,
+  -- How much later than it happens something may appear in the list, milliseconds.
+  lag_ms bigint not null,
+  listed bigint not null,
+  bucket smallint not null,
+  tenant text not null,
+  namespace text not null,
+  account text not null,
+  kind text not null constraint reconciliation_coverage_kind check (kind in ('payments', 'refunds', 'disputes')),
+  -- By which time the provider lists.
+  criterion text not null constraint reconciliation_coverage_criterion check (criterion in ('created', 'moved', 'unknown')),
+  primary key (reconciliation_id, kind, bucket)
+);
+create index reconciliation_coverage_newest on reconciliation_coverage (namespace, account, kind, to_at desc, bucket);
+
+-- Where the two sides differ. One row per object; it opens again rather than doubles.
+create table reconciliation_breaks (
+  id bigint generated always as identity,
+  -- The run that saw it last.
+  reconciliation_id bigint not null,
+  first_found_at timestamptz not null,
+  found_at timestamptz not null,
+  -- A difference in timing is no more than that until then.
+  expires_at timestamptz,
+  closed_at timestamptz,
+  occurrence integer not null default 1,
+  bucket smallint not null,
+  tenant text not null constraint reconciliation_breaks_tenant check (tenant <> ''),
+  namespace text not null constraint reconciliation_breaks_namespace check (namespace <> ''),
+  account text not null constraint reconciliation_breaks_account check (account <> ''),
+  endpoint text not null,
+  kind text not null constraint reconciliation_breaks_kind check (kind in ('payments', 'refunds', 'disputes')),
+  item_id text not null constraint reconciliation_breaks_item_id check (item_id <> ''),
+  -- The provider's id of the payment that it belongs to; empty where nobody knows.
+  payment text not null default '',
+  class text not null constraint reconciliation_breaks_class check (class in ('missing_internal', 'missing_external',
+    'amount_mismatch', 'currency_mismatch', 'status_mismatch', 'timing_difference', 'duplicate_external',
+    'duplicate_internal', 'unexplained_refund', 'fee_or_fx_difference', 'unverifiable')),
+  state text not null constraint reconciliation_breaks_state check (state in ('open', 'explained', 'resolved', 'written_off')),
+  our_status text not null default '',
+  their_status text not null default '',
+  our_minor numeric(78, 0),
+  their_minor numeric(78, 0),
+  our_currency text not null default '',
+  their_currency text not null default '',
+  -- Where it was seen: \`file <digest> line <n>\`, or empty for a list.
+  place text not null default '',
+  -- Who explained it or wrote it off, and why; the run where facts did.
+  actor text not null default '',
+  reason text not null default '',
+  primary key (id, bucket),
+  constraint reconciliation_breaks_found_once unique (item_id, kind, namespace, account, tenant, bucket)
+) with (fillfactor = 80);
+create index reconciliation_breaks_open on reconciliation_breaks (found_at, bucket) where state = 'open';
+
+-- How far a sweep that walks a table has come, and whose turn it is.
+create table sweep_rounds (
+  due_at timestamptz not null,
+  -- Nothing below this id needs to be looked at again.
+  position bigint not null default 0,
+  bucket smallint not null,
+  sweep text not null constraint sweep_rounds_sweep check (sweep <> ''),
+  primary key (sweep, bucket)
+);
+
+alter table witnesses drop constraint witnesses_source_kind;
+alter table witnesses add constraint witnesses_source_kind
+  check (source_kind in ('event', 'merchant', 'lookup', 'operation', 'decision', 'timer', 'reconciliation'));
+alter table exceptions drop constraint exceptions_origin;
+alter table exceptions add constraint exceptions_origin
+  check (origin in ('rules', 'receive', 'settle', 'effects', 'operator', 'watch', 'reconcile'));
+`,
+  },
 ]
