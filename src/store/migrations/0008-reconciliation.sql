@@ -124,4 +124,4 @@ alter table witnesses add constraint witnesses_source_kind
   check (source_kind in ('event', 'merchant', 'lookup', 'operation', 'decision', 'timer', 'reconciliation'));
 alter table exceptions drop constraint exceptions_origin;
 alter table exceptions add constraint exceptions_origin
-  check (origin in ('rules', 'receive', 'settle', 'effects', 'operator', 'watch', 'reconcile'));
+  check (origin in ('rules', 'receive', 'settle', 'effects', 'operator', 'watch', 'operations', 'reconcile'));
