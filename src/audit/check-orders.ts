@@ -6,6 +6,7 @@ import type { Queryable } from '../store/database.ts'
 import { isMarked } from '../store/queries/list-marks.ts'
 import { listAnnouncedRevisions, type WholeOrderRow } from '../store/queries/list-orders.ts'
 import { loadPayments } from '../store/queries/load-payments.ts'
+import { subjectOf } from '../store/queries/payment-row.ts'
 import { encodeBook } from '../store/queries/order-row.ts'
 import { type EntitlementRow, loadEntitlements } from '../store/queries/load-entitlements.ts'
 import { type DerivedPayment, derivePayments } from './derive-payments.ts'
@@ -91,7 +92,7 @@ async function deriveOrders(
       return payment?.state.orders_named.includes(row.reference) ? [payment] : []
     })
     const summaries = naming.map(({ row: payment, state }) =>
-      summarize(payment.provider_payment_id, payment.account, state),
+      summarize(subjectOf(payment), state),
     )
     return {
       row,

@@ -1,3 +1,4 @@
+import { decodeAftermath, encodeAftermath } from '../rules/aftermath.ts'
 import type { Queryable } from '../store/database.ts'
 import { isMarked } from '../store/queries/list-marks.ts'
 import { findOrdersByReference, type WholeOrderRow } from '../store/queries/list-orders.ts'
@@ -49,6 +50,7 @@ export async function checkPayments(
       ...conserved(
         row,
         refunds.filter((refund) => refund.payment_id === row.id),
+        disputes.filter((dispute) => dispute.payment_id === row.id),
       ),
     ]
     for (const reference of payment.state.orders_named) {
@@ -118,6 +120,7 @@ function comparePayment(
     {
       ...row,
       linked_to,
+      aftermath: encodeAftermath(decodeAftermath(row.aftermath)),
       authorized_minor: BigInt(row.authorized_minor),
       captured_minor: BigInt(row.captured_minor),
       refunded_minor: BigInt(row.refunded_minor),
@@ -136,6 +139,7 @@ function comparePayment(
       disputed_minor: state.disputed_minor,
       lost_minor: state.lost_minor,
       reversed_minor: state.reversed_minor,
+      aftermath: encodeAftermath(state.aftermath),
       moved_at: instant(state.moved_at),
       order_refs: state.orders_named,
       linked_to: state.linked_to,
@@ -197,13 +201,23 @@ function compareDisputes({ row, state }: DerivedPayment, stored: readonly Disput
   ]
 }
 
-/** Read from the stored rows alone: what the refunds add up to is what the payment says was refunded. */
-function conserved(row: PaymentRow, refunds: readonly RefundRow[]): Difference[] {
+/**
+ * Read from the stored rows alone: what the refunds add up to, and what prevented disputes took, is what the payment says
+ * was refunded.
+ */
+function conserved(
+  row: PaymentRow,
+  refunds: readonly RefundRow[],
+  disputes: readonly DisputeRow[],
+): Difference[] {
   const succeeded = refunds
     .filter((refund) => refund.status === 'succeeded')
     .reduce((total, refund) => total + BigInt(refund.amount_minor ?? '0'), 0n)
+  const prevented = disputes
+    .filter((dispute) => dispute.status === 'prevented')
+    .reduce((total, dispute) => total + BigInt(dispute.withdrawn_minor), 0n)
   const refunded = BigInt(row.refunded_minor)
-  if (refunded <= succeeded) return []
+  if (refunded <= succeeded + prevented) return []
   return [
     {
       table: 'payments',

@@ -15,6 +15,8 @@ export interface Collection {
   readonly captured_minor: bigint
   readonly reversed_minor: bigint
   readonly moved_at: string | null
+  /** When a bank first took money back; null where none did, or nobody tells. */
+  readonly reversed_at: string | null
   /** Money was collected, but no fact tells how much. */
   readonly amount_unknown: boolean
   readonly conflicts: readonly Conflict[]
@@ -54,12 +56,15 @@ export function deriveCollection(
     authorized_minor: authorizedSum(telling),
     captured_minor,
     reversed_minor,
-    moved_at: earliest(
-      contents.filter((content) => content.milestone === 'succeeded').map((c) => c.moved_at),
-    ),
+    moved_at: firstMoved(contents, 'succeeded'),
+    reversed_at: firstMoved(contents, 'reversed'),
     amount_unknown: captured.known && captured.amount_minor === null,
     conflicts,
   }
+}
+
+function firstMoved(contents: readonly PaymentMilestoneReached[], milestone: PaymentMilestone): string | null {
+  return earliest(contents.filter((content) => content.milestone === milestone).map((c) => c.moved_at))
 }
 
 function isMoney(content: PaymentMilestoneReached): boolean {

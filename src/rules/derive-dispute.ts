@@ -17,6 +17,14 @@ export interface DerivedDispute {
   readonly disputed_minor: bigint
   /** Gone for good, as far as is known. */
   readonly lost_minor: bigint
+  /** Asked about before any money moved: an early warning or inquiry that is open. */
+  readonly warned_minor: bigint
+  /** Withheld at some time, and decided for us. */
+  readonly won_minor: bigint
+  /** Taken by a dispute that a refund was to prevent, as far as its movements tell. */
+  readonly prevented_minor: bigint
+  /** Decided in part. */
+  readonly partial: boolean
   /** A partial verdict whose part nobody has told. */
   readonly part_unknown: boolean
   readonly conflicts: readonly Conflict[]
@@ -58,6 +66,8 @@ export function deriveDispute(
   return {
     state,
     ...moneyEffect(meaning, state.stage, movements, whole_minor),
+    ...releasedMoney(meaning, state, movements, whole_minor),
+    partial: meaning === 'partial',
     conflicts: agreed ? [] : [{ cause: `dispute/${dispute}`, detail: contradiction(leading) }],
   }
 }
@@ -148,5 +158,23 @@ function moneyEffect(
     disputed_minor: meaning === 'open' ? net : 0n,
     lost_minor: meaning === 'lost' || meaning === 'partial' ? net : 0n,
     part_unknown: meaning === 'partial' && !movements.withdrawal_known,
+  }
+}
+
+/** What a dispute that takes nothing (any more) is about: policies may ask for it. */
+function releasedMoney(
+  meaning: DisputeMeaning,
+  { stage, status }: DisputeState,
+  { withdrawn_minor, reinstated_minor, withdrawal_known }: Movements,
+  whole_minor: bigint,
+): { warned_minor: bigint; won_minor: bigint; prevented_minor: bigint } {
+  const takes_money = DISPUTE_STAGE_RANK[stage] >= FIRST_STAGE_WITH_MONEY || withdrawal_known
+  const kept = withdrawn_minor - reinstated_minor
+  const prevented = meaning === 'released' && status === 'prevented'
+  const won = meaning === 'released' && !prevented && takes_money
+  return {
+    warned_minor: meaning === 'open' && !takes_money ? whole_minor : 0n,
+    won_minor: won ? (withdrawal_known ? withdrawn_minor : whole_minor) : 0n,
+    prevented_minor: prevented && kept > 0n ? kept : 0n,
   }
 }

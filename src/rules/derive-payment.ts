@@ -1,5 +1,6 @@
 import type { Fact } from '../facts/fact.ts'
 import type { PaymentSubject, Subject } from '../facts/subject.ts'
+import { aftermathOf, unrefunded } from './aftermath.ts'
 import { type Conflict, conflictExceptions } from './conflict.ts'
 import { type Collection, deriveCollection } from './derive-collection.ts'
 import { type DerivedDispute, deriveDispute } from './derive-dispute.ts'
@@ -42,7 +43,7 @@ export function derivePayment(facts: readonly Fact[], id?: string): PaymentState
   const sums = {
     authorized_minor: collection.authorized_minor,
     captured_minor: collection.captured_minor,
-    refunded_minor: sumRefunds(refunds.states, ['succeeded']),
+    refunded_minor: sumRefunds(refunds.states, ['succeeded']) + unrefunded(refunds.states, disputes),
     refund_pending_minor: sumRefunds(refunds.states, ['requested', 'pending', 'requires_action']),
     disputed_minor: disputed.disputed_minor,
     lost_minor: disputed.lost_minor,
@@ -54,6 +55,7 @@ export function derivePayment(facts: readonly Fact[], id?: string): PaymentState
     orders_named,
     currency,
     ...sums,
+    aftermath: aftermathOf(collection, refunds.states, disputes, sums.lost_minor),
     moved_at: collection.moved_at,
     linked_to: null,
     refunds: refunds.states,
@@ -80,6 +82,7 @@ const NOTHING: PaymentState = {
   disputed_minor: 0n,
   lost_minor: 0n,
   reversed_minor: 0n,
+  aftermath: null,
   moved_at: null,
   linked_to: null,
   refunds: [],

@@ -1,6 +1,7 @@
 import type { DisputeStage, DisputeStatus } from '../facts/dispute.ts'
 import type { ExceptionDue } from '../facts/exception.ts'
 import type { RefundOrigin } from '../facts/refund.ts'
+import type { Aftermath } from './aftermath.ts'
 
 /** Stored status of a payment. `partially_refunded`, `disputed` and the like are derived for display, never stored. */
 export type PaymentStatus =
@@ -83,6 +84,8 @@ export interface PaymentState {
   readonly lost_minor: bigint
   /** Money taken back without a dispute. */
   readonly reversed_minor: bigint
+  /** What policies ask about beyond these sums; null where there is nothing of the kind. */
+  readonly aftermath: Aftermath | null
   /** When the money first moved to us, by the provider's clock; null while it has not. */
   readonly moved_at: string | null
   /** Payment id that this stand-in belongs to; null for a payment of its own. */
@@ -98,6 +101,7 @@ export interface PaymentSummary {
   /** Provider payment id, for messages and as the cause of exceptions. */
   readonly id: string
   readonly account: string
+  readonly namespace: string
   readonly status: PaymentStatus
   readonly currency: string | null
   readonly captured_minor: bigint
@@ -106,5 +110,6 @@ export interface PaymentSummary {
   readonly disputed_minor: bigint
   readonly lost_minor: bigint
   readonly reversed_minor: bigint
+  readonly aftermath: Aftermath | null
   readonly moved_at: string | null
 }

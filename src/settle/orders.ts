@@ -2,6 +2,7 @@ import type { EffectDue } from '../facts/effect.ts'
 import type { Fact } from '../facts/fact.ts'
 import { Fault } from '../facts/fault.ts'
 import { type OrderTerms, orderTerms } from '../facts/order.ts'
+import { decodeAftermath } from '../rules/aftermath.ts'
 import { deriveOrder } from '../rules/derive-order.ts'
 import { deriveOrderBook } from '../rules/derive-order-book.ts'
 import type { OrderBook, OrderState } from '../rules/order-state.ts'
@@ -254,7 +255,7 @@ export function deriveDraft(work: Work, draft: OrderDraft, siblings: ReadonlyMap
   for (const id of draft.payment_ids) {
     const payment = inBatch.get(id)
     if (payment?.state)
-      summaries.push(summarize(payment.key.provider_payment_id, payment.key.account, payment.state))
+      summaries.push(summarize(payment.subject, payment.state))
     else summaries.push(summarizeRow(payment?.row ?? siblings.get(id)!))
   }
   draft.state = deriveOrder(draft.key.reference, draft.book, summaries, work.as_of.toISOString())
@@ -275,6 +276,7 @@ export function summarizeRow(row: PaymentRow): PaymentSummary {
   return {
     id: row.provider_payment_id,
     account: row.account,
+    namespace: row.namespace,
     status: row.status,
     currency: row.currency,
     captured_minor: BigInt(row.captured_minor),
@@ -283,6 +285,7 @@ export function summarizeRow(row: PaymentRow): PaymentSummary {
     disputed_minor: BigInt(row.disputed_minor),
     lost_minor: BigInt(row.lost_minor),
     reversed_minor: BigInt(row.reversed_minor),
+    aftermath: decodeAftermath(row.aftermath),
     moved_at: row.moved_at?.toISOString() ?? null,
   }
 }

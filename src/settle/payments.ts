@@ -1,5 +1,6 @@
 import type { Fact } from '../facts/fact.ts'
 import type { PaymentSubject } from '../facts/subject.ts'
+import { decodeAftermath, encodeAftermath } from '../rules/aftermath.ts'
 import { derivePayment } from '../rules/derive-payment.ts'
 import type { PaymentState } from '../rules/payment-state.ts'
 import type { Transaction } from '../store/database.ts'
@@ -163,6 +164,7 @@ export function changesOrder(draft: PaymentDraft): boolean {
     BigInt(row.disputed_minor) !== state.disputed_minor ||
     BigInt(row.lost_minor) !== state.lost_minor ||
     BigInt(row.reversed_minor) !== state.reversed_minor ||
+    encodeAftermath(decodeAftermath(row.aftermath)) !== encodeAftermath(state.aftermath) ||
     (row.moved_at?.getTime() ?? null) !== (state.moved_at === null ? null : Date.parse(state.moved_at)) ||
     row.order_refs.join('\n') !== state.orders_named.join('\n')
   )

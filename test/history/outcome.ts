@@ -8,6 +8,7 @@ import type { OrderState } from '../../src/rules/order-state.ts'
 import type { PaymentState, PaymentSummary } from '../../src/rules/payment-state.ts'
 import type { SubscriptionState } from '../../src/rules/subscription-state.ts'
 import { summarize } from '../../src/rules/summarize.ts'
+import type { PaymentSubject } from '../../src/facts/subject.ts'
 import type { Message, Outcome, RegisteredOrder } from './history.ts'
 
 /** Everything that the rules derive from a set of facts. */
@@ -30,7 +31,7 @@ export function deriveAll(facts: readonly Fact[], as_of: string): Derived {
     const state = derivePayment(group.facts, group.id)
     payments.set(group.id, state)
     for (const order of state.orders_named) {
-      summaries.set(order, [...(summaries.get(order) ?? []), summarize(group.id, group.account, state)])
+      summaries.set(order, [...(summaries.get(order) ?? []), summarize(group.subject, state)])
     }
   }
   const order_facts = groups(facts, (fact) => (fact.subject.kind === 'order' ? fact.subject.reference : null))
@@ -77,7 +78,7 @@ export function factsOf(messages: readonly Message[]): Fact[] {
 }
 
 /** Facts of a payment together with those of the stand-ins linked to it. */
-function paymentGroups(facts: readonly Fact[]): { id: string; account: string; facts: Fact[] }[] {
+function paymentGroups(facts: readonly Fact[]): { id: string; subject: PaymentSubject; facts: Fact[] }[] {
   const by_id = groups(facts, (fact) => (fact.subject.kind === 'payment' ? fact.subject.id : null))
   const merged = new Map<string, Fact[]>()
   for (const [id, group] of by_id) {
@@ -85,8 +86,8 @@ function paymentGroups(facts: readonly Fact[]): { id: string; account: string; f
     merged.set(canonical, [...(merged.get(canonical) ?? []), ...group])
   }
   return [...merged].map(([id, group]) => {
-    const [first] = group
-    return { id, account: first?.subject.kind === 'payment' ? first.subject.account : '', facts: group }
+    const subject = { ...(group[0]!.subject as PaymentSubject), id }
+    return { id, subject, facts: group }
   })
 }
 

@@ -108,6 +108,8 @@ export function paid(id: string, more: Partial<PaymentSummary> = {}): PaymentSum
     ...NO_MONEY,
     id,
     account: 'default',
+    namespace: 'stripe',
+    aftermath: null,
     status: 'succeeded',
     currency: 'USD',
     captured_minor: 10000n,

@@ -1,3 +1,4 @@
+import { encodeAftermath } from '../../rules/aftermath.ts'
 import type { Parameter } from '../database.ts'
 import type { PaymentWrite } from './payment-row.ts'
 
@@ -19,6 +20,7 @@ export function stateArrays(writes: readonly PaymentWrite[]): Parameter[] {
     writes.map((write) => write.state.lost_minor),
     writes.map((write) => write.state.reversed_minor),
     writes.map((write) => arrayLiteral(write.state.orders_named)),
+    writes.map((write) => encodeAftermath(write.state.aftermath)),
   ]
 }
 

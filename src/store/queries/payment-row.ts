@@ -23,6 +23,8 @@ export interface PaymentRow {
   readonly disputed_minor: string
   readonly lost_minor: string
   readonly reversed_minor: string
+  /** As stored; `decodeAftermath` reads it. */
+  readonly aftermath: object | null
   readonly order_refs: readonly string[]
 }
 
@@ -46,7 +48,7 @@ export function subjectOf(row: PaymentRow): PaymentSubject {
 /** Columns in the order in which `PaymentRow` names them, for select lists. */
 export const PAYMENT_COLUMNS = `id, facts_rev, linked_to, moved_at, open_exceptions, has_stand_ins, has_returns, tenant,
   namespace, account, provider_payment_id, status, currency, authorized_minor, captured_minor, refunded_minor,
-  refund_pending_minor, disputed_minor, lost_minor, reversed_minor, order_refs`
+  refund_pending_minor, disputed_minor, lost_minor, reversed_minor, aftermath, order_refs`
 
 /** What is written of a derived state, whether the row is inserted or updated. */
 export interface PaymentWrite {
