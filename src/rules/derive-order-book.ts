@@ -29,6 +29,8 @@ function read({ content }: StatementOf<'order_terms'>): OrderBook['terms'] {
     items: content.items,
     expires_at: content.expires_at ?? null,
     account: content.account ?? null,
+    ...(content.recurring === undefined ? {} : { recurring: content.recurring }),
+    ...(content.holder === undefined ? {} : { holder: content.holder }),
     policy: readPolicy(content.policy ?? {}),
   }
 }
@@ -36,13 +38,12 @@ function read({ content }: StatementOf<'order_terms'>): OrderBook['terms'] {
 /** The same items in another order, or one item on two lines, are the same terms. */
 function withSortedItems(fact: Fact): Fact {
   if (fact.kind !== 'order_terms') return fact
-  const quantities = new Map<string, number>()
-  for (const { item, quantity } of fact.content.items) {
-    quantities.set(item, (quantities.get(item) ?? 0) + quantity)
+  const lines = new Map<string, OrderItem>()
+  for (const line of fact.content.items) {
+    const quantity = (lines.get(line.item)?.quantity ?? 0) + line.quantity
+    lines.set(line.item, { ...line, quantity })
   }
-  const items: OrderItem[] = [...quantities]
-    .map(([item, quantity]) => ({ item, quantity }))
-    .sort((a, b) => compareText(a.item, b.item))
+  const items = [...lines.values()].sort((a, b) => compareText(a.item, b.item))
   return { ...fact, content: { ...fact.content, items } }
 }
 

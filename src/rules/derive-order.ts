@@ -1,28 +1,46 @@
-import type { EntitlementState, EntitlementTarget } from '../facts/entitlement.ts'
+import type { EntitlementState } from '../facts/entitlement.ts'
 import type { ExceptionDue } from '../facts/exception.ts'
 import { orderBasis } from './basis.ts'
 import { entitlementOf, shortfallOf } from './entitlement-policy.ts'
 import { earliest, instantOf } from './instant.ts'
+import { type ItemTargets, itemTargets } from './item-targets.ts'
 import { orderExceptions, unknownOrder } from './order-exceptions.ts'
 import { type OrderStanding, standingOf } from './order-standing.ts'
 import type { OrderBook, OrderState, OrderStatus } from './order-state.ts'
 import type { PaymentSummary } from './payment-state.ts'
+import { DEFAULT_POLICY } from './policy.ts'
 import { raise, sortExceptions } from './raise.ts'
+import { deriveRecurring, isRecurring, unknownSubscriptions } from './recurring.ts'
+import type { SubscriptionSummary } from './subscription-state.ts'
 
 /**
  * The state of an order, from sums over its payments and never from which of them came first.
  * @param payments every payment that names this order, stand-ins and conflicted ones included
- * @param as_of the present time, ISO 8601 UTC; only decides whether an unpaid order has expired
+ * @param as_of the present time, ISO 8601 UTC; only decides whether an unpaid order, or what an order gives, has expired
+ * @param subscriptions every subscription that settles this order
  */
 export function deriveOrder(
   reference: string,
   book: OrderBook,
   payments: readonly PaymentSummary[],
   as_of: string,
+  subscriptions: readonly SubscriptionSummary[] = [],
 ): OrderState {
-  if (book.terms === null) return withoutTerms(reference, book, payments)
+  if (book.terms === null) return withoutTerms(reference, book, payments, subscriptions)
+  const of_the_book = [...bookConflict(reference, book), ...outdatedDecisions(reference, book, payments)]
+  if (isRecurring(book.terms, subscriptions)) {
+    const { amount_minor, currency } = book.terms
+    const derived = deriveRecurring(reference, book, payments, subscriptions, as_of, {
+      statusOf: (period) => statusOf(period, book, as_of),
+      targetState: (period) => targetState(period, book, as_of),
+      keptAt: (period) => keptAt(period, as_of),
+    })
+    const exceptions = sortExceptions([...derived.exceptions, ...of_the_book])
+    return { ...derived, due_minor: amount_minor, currency, exceptions }
+  }
   const standing = standingOf(reference, book.terms, book, payments)
   const status = statusOf(standing, book, as_of)
+  const items = targetsOf(standing, book, as_of)
   return {
     status,
     due_minor: standing.terms.amount_minor,
@@ -30,13 +48,10 @@ export function deriveOrder(
     paid_minor: standing.all.captured_minor,
     net_minor: standing.all.net_minor,
     surplus_minor: standing.surplus_minor,
-    entitlements: targetsOf(standing, book, as_of),
-    exceptions: sortExceptions([
-      ...orderExceptions(standing),
-      ...bookConflict(reference, book),
-      ...outdatedDecisions(reference, book, payments),
-    ]),
+    entitlements: items.entitlements,
+    exceptions: sortExceptions([...orderExceptions(standing), ...of_the_book]),
     next_wakeup: earliest([
+      ...items.wakeups,
       status === 'awaiting_payment' && book.closed === null ? standing.ruling.open_until : null,
       keptAt(standing, as_of) && standing.ruling.kept_until !== 'for_ever'
         ? standing.ruling.kept_until
@@ -45,7 +60,17 @@ export function deriveOrder(
   }
 }
 
-function withoutTerms(reference: string, book: OrderBook, payments: readonly PaymentSummary[]): OrderState {
+function withoutTerms(
+  reference: string,
+  book: OrderBook,
+  payments: readonly PaymentSummary[],
+  subscriptions: readonly SubscriptionSummary[],
+): OrderState {
+  const money = unknownOrder(reference, payments)
+  const unknown =
+    money.length > 0
+      ? money
+      : unknownSubscriptions(reference, subscriptions, DEFAULT_POLICY.unknown_order_alert_after_ms)
   return {
     status: book.conflicted || payments.some(isConflicted) ? 'on_hold' : 'awaiting_terms',
     due_minor: 0n,
@@ -54,7 +79,7 @@ function withoutTerms(reference: string, book: OrderBook, payments: readonly Pay
     net_minor: 0n,
     surplus_minor: 0n,
     entitlements: [],
-    exceptions: book.conflicted ? bookConflict(reference, book) : unknownOrder(reference, payments),
+    exceptions: book.conflicted ? bookConflict(reference, book) : unknown,
     next_wakeup: null,
   }
 }
@@ -89,9 +114,11 @@ function owingStatus({ timely, closed, ruling }: OrderStanding, as_of: string): 
 }
 
 /** Every item of the terms follows the order's sums; none follows a single payment. */
-function targetsOf(standing: OrderStanding, book: OrderBook, as_of: string): EntitlementTarget[] {
+function targetsOf(standing: OrderStanding, book: OrderBook, as_of: string): ItemTargets {
   const state = targetState(standing, book, as_of)
-  return standing.terms.items.map(({ item, quantity }) => ({ item, quantity, state }))
+  const kept = !book.conflicted && keptAt(standing, as_of)
+  const { items } = standing.terms
+  return itemTargets({ items, state, spent: state, kept, standings: [standing] }, as_of)
 }
 
 function targetState(standing: OrderStanding, book: OrderBook, as_of: string): EntitlementState | 'held' {

@@ -27,6 +27,9 @@ export function deriveSubscription(facts: readonly Fact[]): SubscriptionState {
     cancel_at: told(deciding, 'cancel_at').value,
     order: orders_named.length === 1 ? orders_named[0]! : null,
     orders_named,
+    orders_now: newestOrders(contents),
+    since: line.at(-1)?.at ?? null,
+    ended_from: endedFrom(contents, leading),
     product: newestTold(contents, 'product'),
     price: newestTold(contents, 'price'),
     conflicted: conflicts.length > 0,
@@ -40,7 +43,7 @@ function newestFirst(a: SubscriptionStatusReached, b: SubscriptionStatusReached)
 
 /** Of the final statements, or where there are none of all, those of the newest instant. */
 function decidingStatements(newest_first: readonly SubscriptionStatusReached[]): SubscriptionStatusReached[] {
-  const final = newest_first.filter((content) => FINAL_SUBSCRIPTION_STATUSES.includes(content.status))
+  const final = newest_first.filter(isFinal)
   const candidates = final.length > 0 ? final : newest_first
   const newest = candidates.filter((content) => instantOf(content.at) === instantOf(candidates[0]!.at))
   const moved_on = newest.filter((content) => content.status !== FIRST_SUBSCRIPTION_STATUS)
@@ -64,6 +67,26 @@ function currentLine(
 function latestPeriodEnd(contents: readonly SubscriptionStatusReached[]): string | null {
   const ends = contents.flatMap((content) => (content.period_end === undefined ? [] : [content.period_end]))
   return ends.sort((a, b) => compareInstants(b, a))[0] ?? null
+}
+
+function newestOrders(newest_first: readonly SubscriptionStatusReached[]): readonly string[] {
+  const naming = newest_first.filter((content) => content.order !== undefined)
+  return told(
+    naming.filter((content) => instantOf(content.at) === instantOf(naming[0]!.at)),
+    'order',
+  ).values
+}
+
+function endedFrom(
+  newest_first: readonly SubscriptionStatusReached[],
+  leading: SubscriptionStatusReached | undefined,
+): SubscriptionState['ended_from'] {
+  if (leading === undefined || !isFinal(leading)) return null
+  return newest_first.find((content) => !isFinal(content))?.status ?? null
+}
+
+function isFinal({ status }: SubscriptionStatusReached): boolean {
+  return FINAL_SUBSCRIPTION_STATUSES.includes(status)
 }
 
 /** Plans change, so the newest statement that tells one holds; of one instant the lowest, since they then conflict. */

@@ -1,7 +1,7 @@
 import type { Decision } from '../facts/decision.ts'
 import type { EntitlementTarget } from '../facts/entitlement.ts'
 import type { ExceptionDue } from '../facts/exception.ts'
-import type { OrderItem } from '../facts/order.ts'
+import type { OrderItem, Recurring } from '../facts/order.ts'
 import type { Policy } from './policy.ts'
 
 /** What the facts about the order itself say (its terms, whether the merchant closed it, people's decisions). */
@@ -13,6 +13,10 @@ export interface OrderBook {
     readonly items: readonly OrderItem[]
     readonly expires_at: string | null
     readonly account: string | null
+    /** Left out where nothing recurs; a stored book of another release has none. */
+    readonly recurring?: Recurring
+    /** Left out where nobody is named. */
+    readonly holder?: string
     readonly policy: Policy
   } | null
   readonly closed: { readonly how: 'canceled' | 'expired'; readonly by: string; readonly at: string } | null

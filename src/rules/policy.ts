@@ -15,6 +15,10 @@ export interface Policy {
   readonly dispute_lost: 'revoke' | 'keep'
   /** A bank took the money back after success. */
   readonly late_reversal: 'suspend' | 'revoke' | 'keep'
+  /** How long access outlasts a period that the buyer has not paid yet, milliseconds. */
+  readonly past_due_grace_ms: number
+  /** A subscription was ended, and the period that was paid for lies ahead. */
+  readonly subscription_canceled: 'end_of_period' | 'at_once'
   /** How long money for an order that nobody registered may wait before a person is told, milliseconds. */
   readonly unknown_order_alert_after_ms: number
 }
@@ -25,6 +29,8 @@ export const DEFAULT_POLICY: Policy = {
   dispute_opened: 'suspend',
   dispute_lost: 'revoke',
   late_reversal: 'suspend',
+  past_due_grace_ms: 259_200_000,
+  subscription_canceled: 'end_of_period',
   unknown_order_alert_after_ms: 600_000,
 }
 
@@ -35,6 +41,8 @@ const OPTIONS: { readonly [K in keyof Policy]: readonly Policy[K][] | 'duration_
   dispute_opened: ['suspend', 'keep', 'revoke'],
   dispute_lost: ['revoke', 'keep'],
   late_reversal: ['suspend', 'revoke', 'keep'],
+  past_due_grace_ms: 'duration_ms',
+  subscription_canceled: ['end_of_period', 'at_once'],
   unknown_order_alert_after_ms: 'duration_ms',
 }
 
