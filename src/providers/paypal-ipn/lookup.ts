@@ -1,5 +1,5 @@
 import type { Lookup } from '../lookup.ts'
-import { paypalApi } from '../paypal/index.ts'
+import { paypalApi } from '../paypal/api-setup.ts'
 import { paypalLookup } from '../paypal/lookup.ts'
 import type { PaypalSetup } from '../paypal/paypal-object.ts'
 

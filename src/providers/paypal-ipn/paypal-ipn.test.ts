@@ -1,58 +1,10 @@
-import { createHash } from 'node:crypto'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Translation } from '../../facts/event.ts'
+import { describe, expect, it } from 'vitest'
 import { derivePayment } from '../../rules/derive-payment.ts'
-import { newAsk } from '../ask.ts'
-import type { LookupContext } from '../lookup.ts'
 import { startFakePaypal } from '../paypal/fake.ts'
-import { type FakeIpn, startFakeIpn } from './fake.ts'
 import type { PaypalIpnOptions } from './index.ts'
-import { paypalIpn } from './index.ts'
 import { pacific, SAMPLE_RECEIVER, samples } from './sample.ts'
-
-const NOW_MS = 1_760_000_500_000
-const accepted = { refused: false, secret_label: '', signed_at_ms: null, signed_id: null } as const
-const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-
-/** A composed message with a windows-1252 e-acute, and digests of what has to be posted back, computed elsewhere. */
-const VECTOR =
-  'mc_gross=25.00&invoice=ORD-1001&protection_eligibility=Eligible&payer_id=TESTPAYER0001&payment_date=04%3A12%3A33+Mar+03%2C+2026+PST&payment_status=Completed&charset=windows-1252&first_name=Test&mc_fee=1.22&notify_version=3.9&custom=user_8841%7Cplan_pass&payer_status=verified&business=seller%40example.com&quantity=1&verify_sign=AInventedVerifySign.CannotBeCheckedLocally-0123456789abcd&payer_email=buyer%40example.com&txn_id=7AB12345CD678901E&payment_type=echeck&last_name=Buyer&receiver_email=seller%40example.com&receiver_id=TESTSELLER001&txn_type=web_accept&item_name=Caf%E9+pass&mc_currency=EUR&item_number=PASS-1&residence_country=DE&test_ipn=1&transaction_subject=&ipn_track_id=91c07be25ad13'
-const VECTOR_SHA256 = '719a862b6b91201556e623f6eff17fdaa4cd533d9a6c58017ebbbecfa39624a7'
-const POST_BACK_SHA256 = '7170e329e4d7f99d1a70927bcd043301e2bd6d2514297e7eb0ce1f1749095d76'
-
-const context: LookupContext = { now_ms: NOW_MS, limit_ms: 2000, ask: newAsk(fetch, () => NOW_MS) }
-
-function endpoint(options: Partial<PaypalIpnOptions> = {}) {
-  return paypalIpn({ environment: 'sandbox', receiverId: SAMPLE_RECEIVER, ...options })
-}
-
-function read(body: string | Uint8Array, options: Partial<PaypalIpnOptions> = {}): Translation {
-  return endpoint(options).translate({ method: 'POST', headers, body: Buffer.from(body) }, accepted)
-}
-
-/** A sample with some fields replaced, or taken out by null. */
-function message(event: string, fields: Readonly<Record<string, string | null>> = {}): string {
-  const wish = {
-    amount_minor: 2500n,
-    currency: 'EUR',
-    payment: 'TXN1',
-    order: 'ORD-1',
-    live: false,
-    at_s: 1_760_000_000,
-  }
-  const form = new URLSearchParams(samples.make({ ...wish, event }, '', 0).body)
-  for (const [name, value] of Object.entries(fields)) {
-    if (value === null) form.delete(name)
-    else form.set(name, value)
-  }
-  return form.toString()
-}
-
-function contentOf(body: string, options: Partial<PaypalIpnOptions> = {}) {
-  const { facts, reason } = read(body, options)
-  return facts[0]?.content ?? reason
-}
+import { contentOf, context, endpoint, message, NOW_MS, read, VECTOR } from './told.ts'
 
 describe('configuration', () => {
   it.each<[Partial<PaypalIpnOptions>, string]>([
@@ -101,83 +53,6 @@ describe('a message before PayPal is asked', () => {
         expect(read(body).outcome).not.toBe('facts')
       }),
     )
-  })
-})
-
-describe('asking PayPal', () => {
-  let fake: FakeIpn
-  beforeEach(async () => {
-    fake = await startFakeIpn()
-  })
-  afterEach(() => fake.close())
-
-  const confirm = (body: Uint8Array) =>
-    endpoint({ baseUrl: fake.url }).confirm!({ method: 'POST', headers, body }, context)
-
-  it('P02 posts the bytes back as they came, in whatever charset, behind the command', async () => {
-    const body = fake.send(VECTOR)
-    expect(createHash('sha256').update(body).digest('hex')).toBe(VECTOR_SHA256)
-    expect(await confirm(body)).toMatchObject({ refused: false })
-    const [asked] = fake.requests
-    expect(createHash('sha256').update(asked!.body).digest('hex')).toBe(POST_BACK_SHA256)
-    expect(asked).toMatchObject({ method: 'POST', path: '/cgi-bin/webscr' })
-    expect(asked?.headers['user-agent']).toMatch(/^PaidOnce/)
-  })
-
-  it('P02 posts any bytes back unchanged', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
-        expect(await confirm(fake.send(bytes))).toMatchObject({ refused: false })
-        expect(fake.requests.at(-1)!.body.subarray(21)).toEqual(Buffer.from(bytes))
-      }),
-      { numRuns: 50 },
-    )
-  })
-
-  it('refuses what PayPal disowns, be it one byte of a genuine message', async () => {
-    const body = fake.send(VECTOR)
-    for (const other of [
-      VECTOR.replace('25.00', '26.00'),
-      VECTOR.replace('%E9', '%C3%A9'),
-      VECTOR.replace('+', '%20'),
-    ]) {
-      expect(await confirm(Buffer.from(other))).toMatchObject({ refused: true, code: 'signature_wrong' })
-    }
-    expect(await confirm(body)).toMatchObject({ refused: false })
-  })
-
-  it('learns nothing from an error, a lost answer or a page for browsers', async () => {
-    const body = fake.send(VECTOR)
-    for (const fault of ['errors_before', 'errors_after', 'lost_answers', 'throttled'] as const) {
-      fake.faults[fault] = 1
-      await expect(confirm(body)).rejects.toMatchObject({ code: 'provider_unavailable', retriable: true })
-    }
-    fake.faults.locked_out = true
-    await expect(confirm(body)).rejects.toMatchObject({ code: 'provider_unavailable', retriable: true })
-  })
-
-  it.each([
-    ['live', 'https://ipnpb.paypal.com/cgi-bin/webscr'],
-    ['sandbox', 'https://ipnpb.sandbox.paypal.com/cgi-bin/webscr'],
-  ] as const)('P28 asks the %s system whatever the message says of itself', async (environment, address) => {
-    const asked: string[] = []
-    const noting: LookupContext = {
-      ...context,
-      ask: async (url) => {
-        asked.push(url)
-        return {
-          status: 200,
-          headers: new Headers(),
-          body: Buffer.from('VERIFIED'),
-          retry_after_ms: undefined,
-        }
-      },
-    }
-    for (const test_ipn of ['1', null]) {
-      const body = Buffer.from(message('web_accept/Completed', { test_ipn }))
-      await endpoint({ environment }).confirm!({ method: 'POST', headers, body }, noting)
-    }
-    expect(asked).toEqual([address, address])
   })
 })
 

@@ -4,6 +4,8 @@ import { derivePayment } from '../../rules/derive-payment.ts'
 import type { Provider } from '../contract.ts'
 import { askAll, contextAt, endpointOf, told } from './asked.ts'
 import { type FakePaypal, startFakePaypal } from './fake.ts'
+import { madeCapture, madeOrder } from './made-up.ts'
+import { readOrder } from './order.ts'
 import { collision } from './vectors.ts'
 
 let now_ms = Date.parse('2026-03-03T12:12:36Z')
@@ -101,21 +103,22 @@ describe('captures and orders', () => {
     })
   })
 
-  it('links no order whose captures are several, or may become so', async () => {
-    const order = fake.approve(sale)
-    fake.capture(order)
-    const body = fake.events()
-    expect(body).toHaveLength(2)
-    const links = (facts: readonly Fact[]) => facts.filter(({ kind }) => kind === 'payment_link')
-    expect(links(await factsOf('order', order))).toHaveLength(1)
-    const doubled = await startFakePaypal(() => now_ms)
-    const twice = endpointOf(doubled)
-    const id = doubled.approve(sale)
-    doubled.capture(id)
-    doubled.capture(id)
-    const answer = await twice.lookup!.fetch({ object: 'order', id }, null, context())
-    expect(answer.outcome === 'found' && links(answer.facts)).toHaveLength(1)
-    await doubled.close()
+  it.each([
+    ['one final capture of a completed order', 'COMPLETED', [true], 1],
+    ['two captures', 'COMPLETED', [true, true], 0],
+    ['a capture that others may follow', 'COMPLETED', [false], 0],
+    ['an order that is not completed', 'APPROVED', [true], 0],
+    ['no capture', 'COMPLETED', [], 0],
+  ])('links an order to its payment where there is no doubt: %s', (_what, status, finals, links) => {
+    const { seed: _seed, ...made } = { ...sale, at_s: 1, status: 'COMPLETED' }
+    const captures = finals.map((final, at) =>
+      madeCapture({ ...made, id: `CAPTURE${at}`, paypal_order: 'ORDER1', final }),
+    )
+    const { facts } = readOrder(
+      { account: 'default', orderReference: {}, merchantId: undefined },
+      madeOrder({ ...made, id: 'ORDER1', status, captures }),
+    )
+    expect(facts.filter(({ kind }) => kind === 'payment_link')).toHaveLength(links)
   })
 
   it('P39 a pending capture stays pending until it clears, and a declined one fails', async () => {
