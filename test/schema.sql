@@ -325,6 +325,7 @@ create table payments (
   reversed_minor numeric(78,0) not null default 0,
   order_refs text[] not null default '{}'::text[],
   subscription_refs text[] not null default '{}'::text[],
+  aftermath jsonb,
   constraint payments_pkey PRIMARY KEY (id, bucket),
   constraint payments_recorded_once UNIQUE (provider_payment_id, namespace, account, tenant, bucket),
   constraint payments_account CHECK ((account <> ''::text)),
@@ -348,6 +349,8 @@ create table refunds (
   amount_minor numeric(78,0),
   currency text,
   origin text,
+  claimants bigint[] not null default '{}'::bigint[],
+  claims_rev bigint not null default 1,
   constraint refunds_pkey PRIMARY KEY (id, bucket),
   constraint refunds_recorded_once UNIQUE (provider_refund_id, namespace, account, tenant, bucket),
   constraint refunds_provider_refund_id CHECK ((provider_refund_id <> ''::text))
