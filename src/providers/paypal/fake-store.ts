@@ -19,6 +19,7 @@ interface Sold {
   readonly amount_minor: bigint
   readonly currency: string
   readonly order?: string | undefined
+  readonly payment?: string | undefined
 }
 
 interface Version {

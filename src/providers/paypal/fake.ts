@@ -25,6 +25,8 @@ export interface FakeSale {
   readonly amount_minor: bigint
   readonly currency: string
   readonly order?: string | undefined
+  /** The payment's id, where it has to be a certain one. */
+  readonly payment?: string | undefined
 }
 
 /** A stand-in for PayPal's API and certificates with money in it. What it does, it tells by events, as PayPal does. */
@@ -93,8 +95,8 @@ function checkout(store: FakeStore): Pick<Actions, 'approve' | 'capture' | 'clea
     return id
   }
   const capture: Actions['capture'] = (paypal_order, status = 'COMPLETED') => {
-    const { seed, ...made } = store.sold(paypal_order)
-    const id = idFrom('payment', seed)
+    const { seed, payment, ...made } = store.sold(paypal_order)
+    const id = payment ?? idFrom('payment', seed)
     store.sell(id, { seed, ...made })
     store.put('capture', id, madeCapture({ ...made, id, paypal_order, status, at_s: store.now_s() }))
     store.renewOrder(paypal_order)

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { derivePayment } from '../../rules/derive-payment.ts'
 import type { Provider } from '../contract.ts'
 import type { ListedItem, ListedKind, RefundRequest } from '../lookup.ts'
 import { contextAt, endpointOf, told } from './asked.ts'
@@ -208,7 +209,6 @@ describe('listing', () => {
     const id = fake.pay(sale)
     const answer = await ask(id)
     const [item] = await list('payments', START_MS, START_MS + 1)
-    const { derivePayment } = await import('../../rules/derive-payment.ts')
     const facts = answer.outcome === 'found' ? [...answer.facts, ...item!.facts] : []
     expect(derivePayment(facts)).toMatchObject({ status: 'succeeded', captured_minor: 2500n, exceptions: [] })
   })

@@ -58,11 +58,17 @@ export function standIn(options: Partial<PaypalOptions> = {}): Provider {
   })
 }
 
-const ofVectors = standIn({
-  webhookIds: [VECTOR_WEBHOOK],
-  trustedRoots: [VECTOR_CERTIFICATE],
-  fetcher: certificateHost({ [VECTOR_PATH]: VECTOR_CERTIFICATE }),
-})
+/** An endpoint that accepts the vectors. */
+export function vectorEndpoint(options: Partial<PaypalOptions> = {}): Provider {
+  return standIn({
+    webhookIds: [VECTOR_WEBHOOK],
+    trustedRoots: [VECTOR_CERTIFICATE],
+    fetcher: certificateHost({ [VECTOR_PATH]: VECTOR_CERTIFICATE }),
+    ...options,
+  })
+}
+
+const ofVectors = vectorEndpoint()
 
 function vectorDelivery(body: string, id: string, time: string, signature: string): Delivery {
   return {
