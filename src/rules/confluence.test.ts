@@ -5,6 +5,7 @@ import type { History, Message } from '../../test/history/history.ts'
 import { Ledger } from '../../test/history/ledger.ts'
 import { MUTANTS, type Mutant } from '../../test/history/mutants.ts'
 import { deriveAll, factsOf, outcomeOf, registration } from '../../test/history/outcome.ts'
+import { runs } from '../../test/history/runs.ts'
 
 /** A history's messages and the registering of its orders. */
 function everything(history: History): Message[] {
@@ -20,7 +21,7 @@ describe('legal histories', () => {
       fc.property(history, (told) => {
         expect(outcomeOf(factsOf(everything(told)), told.as_of)).toEqual(told.expected)
       }),
-      { numRuns: 400 },
+      runs(400),
     )
   })
 
@@ -29,7 +30,7 @@ describe('legal histories', () => {
       fc.property(arrived, ({ told, messages }) => {
         expect(outcomeOf(factsOf(messages), told.as_of)).toEqual(told.expected)
       }),
-      { numRuns: 400 },
+      runs(400),
     )
   })
 
@@ -42,7 +43,7 @@ describe('legal histories', () => {
           expect(Object.fromEntries(twice[room])).toEqual(Object.fromEntries(once[room]))
         }
       }),
-      { numRuns: 200 },
+      runs(200),
     )
   })
 
@@ -71,7 +72,7 @@ describe('legal histories', () => {
         for (const [reference, state] of orders)
           expect(state.net_minor).toBe(told.expected.orders[reference]?.net_minor)
       }),
-      { numRuns: 150 },
+      runs(150),
     )
   })
 
@@ -87,7 +88,7 @@ describe('legal histories', () => {
           expect(together.orders.get(reference)).toEqual(state)
         }
       }),
-      { numRuns: 100 },
+      runs(100),
     )
   })
 })
@@ -111,7 +112,7 @@ describe('effects written on the way', () => {
           )
         }
       }),
-      { numRuns: 150 },
+      runs(150),
     )
   })
 
@@ -138,7 +139,7 @@ describe('effects written on the way', () => {
           revisions.set(effect.item, effect.revision)
         }
       }),
-      { numRuns: 150 },
+      runs(150),
     )
   })
 })

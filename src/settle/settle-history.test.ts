@@ -4,6 +4,7 @@ import { withDatabases } from '../../test/database.ts'
 import { arrivals, historyArbitrary } from '../../test/history/arbitrary.ts'
 import type { History, Message } from '../../test/history/history.ts'
 import { deriveAll, factsOf, registration } from '../../test/history/outcome.ts'
+import { runs } from '../../test/history/runs.ts'
 import { BUCKET, Merchant } from '../../test/merchant.ts'
 import { type Boundary, SETTLE_DEFAULTS, settle } from './settle.ts'
 
@@ -76,7 +77,7 @@ withDatabases('settling made-up histories', (open) => {
         }
         await expectEnd(merchant, told)
       }),
-      { numRuns: RUNS },
+      runs(RUNS, 'database'),
     )
   })
 
@@ -93,7 +94,7 @@ withDatabases('settling made-up histories', (open) => {
         for (const outcome of await again.outcomes(...events)) expect(outcome).toBe('duplicate')
         expect(await snapshot(merchant)).toEqual(before)
       }),
-      { numRuns: 10 },
+      runs(10, 'database'),
     )
   })
 
@@ -126,7 +127,7 @@ withDatabases('settling made-up histories', (open) => {
         await merchant.outcomes(...messages.map((message) => merchant.message(message)))
         await expectEnd(merchant, told)
       }),
-      { numRuns: RUNS },
+      runs(RUNS, 'database'),
     )
   })
 
@@ -164,7 +165,7 @@ withDatabases('settling made-up histories', (open) => {
         for (const outcome of await merchant.sweep()) expect(outcome).toBe('settled')
         await expectEnd(merchant, told)
       }),
-      { numRuns: RUNS },
+      runs(RUNS, 'database'),
     )
   })
 
@@ -202,7 +203,7 @@ withDatabases('settling made-up histories', (open) => {
           expect(end).toEqual(told.expected.orders[reference])
         await expectEffects(merchant)
       }),
-      { numRuns: RUNS },
+      runs(RUNS, 'database'),
     )
   })
 })
@@ -238,7 +239,7 @@ describe('the arrivals', () => {
       fc.property(arrived, ({ told, messages }) => {
         expect(new Set(messages.map(({ id }) => id)).size).toBe(everything(told).length)
       }),
-      { numRuns: 20 },
+      runs(20, 'database'),
     )
   })
 })
