@@ -12,6 +12,8 @@
  * const response = await paidonce.fetch(request)
  */
 
+export type { AlertOptions, AlertRoute } from './effects/alerts.ts'
+export { type EmailOptions, email } from './effects/email.ts'
 export { isNewer } from './effects/is-newer.ts'
 export { log } from './effects/log.ts'
 export {
@@ -19,12 +21,14 @@ export {
   type DeliveryContext,
   discard,
   giveUp,
+  hold,
   type Outcome,
   retryAfter,
 } from './effects/outcome.ts'
 export type { OutgoingEffect } from './effects/outgoing-effect.ts'
 export { route } from './effects/route.ts'
 export { type SignedHttpOptions, signedHttp } from './effects/signed-http.ts'
+export { type SlackOptions, slack } from './effects/slack.ts'
 export type { Decision, DecisionKind } from './facts/decision.ts'
 export type { Mode, Translation } from './facts/event.ts'
 export type { Fact } from './facts/fact.ts'
@@ -40,3 +44,5 @@ export type { ReceiveRequest } from './receive/receiver.ts'
 export type { PaymentReturn } from './reconcile/payment-return.ts'
 export type { PaymentStart, StartedPayment } from './reconcile/payment-start.ts'
 export type { EntitlementChanged, FindOrders, HookTransaction, OnEntitlement } from './settle/hook.ts'
+export type { Exception, ExceptionQuery, ExceptionStory } from './watch/exceptions.ts'
+export type { WatchOptions } from './watch/watch-options.ts'

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { type AlertOptions, readAlerts } from './effects/alerts.ts'
 import type { Handlers } from './effects/functions.ts'
 import type { Deliverer } from './effects/outcome.ts'
 import type { Mode } from './facts/event.ts'
@@ -9,6 +10,7 @@ import type { ReceiverOptions } from './receive/receiver.ts'
 import type { PaymentReturn } from './reconcile/payment-return.ts'
 import type { FindOrders, OnEntitlement } from './settle/hook.ts'
 import type { SettlerOptions } from './settle/settler.ts'
+import { type WatchOptions, watchLimits } from './watch/watch-options.ts'
 
 /** What `createPaidOnce` is given; a `paidonce.config.ts` exports the same. */
 export interface PaidOnceOptions {
@@ -36,6 +38,10 @@ export interface PaidOnceOptions {
   readonly findOrders?: FindOrders | undefined
   /** How effects leave: a deliverer for all, or handlers by topic (`'*'` for the rest). Default: one log line each. */
   readonly effects?: Deliverer | Handlers | undefined
+  /** Who is told of exceptions, how, and when not. Default: what `effects` does with `exception.opened`. */
+  readonly alerts?: AlertOptions | undefined
+  /** After how long silence, stuck work and near deadlines become exceptions. Each has its own default. */
+  readonly watches?: WatchOptions | undefined
   /** Limits of the receiving path. Each has its own default. */
   readonly limits?:
     | (ReceiverOptions &
@@ -69,6 +75,8 @@ export function checkOptions(options: PaidOnceOptions): void {
       "Set `mode` to 'live' or 'test'. A database belongs to one of them for ever.",
     )
   }
+  if (options.alerts !== undefined) readAlerts(options.alerts)
+  watchLimits(options.watches)
   const owners = new Map<string, string>()
   for (const [name, given] of Object.entries(options.endpoints ?? {})) {
     if (!ENDPOINT_NAME.test(name)) {

@@ -1,14 +1,29 @@
+import { type AlertOptions, type AlertsContext, alerts } from './effects/alerts.ts'
 import type { Handlers } from './effects/functions.ts'
 import { functions } from './effects/functions.ts'
 import { log } from './effects/log.ts'
 import type { Deliverer } from './effects/outcome.ts'
+import { route } from './effects/route.ts'
 
 /** One-shot topics. The alert about an exception is written whoever listens, so that a later listener hears of it. */
 const ALERT = 'exception.opened'
 const RECEIPT = 'receipt.due'
 
-/** The deliverer that the `effects` option means; without one, each effect becomes one line. */
+/** The deliverer that the `effects` and `alerts` options mean; without any, each effect becomes one line. */
 export function delivererOf(
+  options: {
+    readonly effects?: Deliverer | Handlers | undefined
+    readonly alerts?: AlertOptions | undefined
+  },
+  write: (line: string) => unknown,
+  context: Omit<AlertsContext, 'otherwise'>,
+): Deliverer {
+  const otherwise = withoutAlerts(options.effects, write)
+  if (options.alerts === undefined) return otherwise
+  return route({ topics: { [ALERT]: alerts(options.alerts, { ...context, otherwise }) }, otherwise })
+}
+
+function withoutAlerts(
   effects: Deliverer | Handlers | undefined,
   write: (line: string) => unknown,
 ): Deliverer {

@@ -16,6 +16,7 @@ import { KeptSweeper } from './receive/kept.ts'
 import { Orders } from './receive/orders.ts'
 import { type ReceiveObserver, type ReceiveRequest, Receiver } from './receive/receiver.ts'
 import { RefusalWatch } from './receive/refusal-watch.ts'
+import { RefusingWatch } from './receive/refusing-watch.ts'
 import { SecretWatch } from './receive/secret-watch.ts'
 import { ConfirmWorker, keeperOfUnconfirmed } from './receive/unconfirmed.ts'
 import { LookupWorker } from './reconcile/lookup-worker.ts'
@@ -32,6 +33,8 @@ import { openPostgres } from './store/postgres.ts'
 import { notifyEffects } from './store/queries/notify-effects.ts'
 import { readClock } from './store/queries/read-clock.ts'
 import { newIds } from './store/queries/take-ids.ts'
+import { Exceptions } from './watch/exceptions.ts'
+import { Watcher } from './watch/watcher.ts'
 
 /**
  * Session settings of settling connections. Every settling statement is an insert or a look-up by key, so each has one
@@ -60,9 +63,14 @@ export class PaidOnce {
   readonly orders: Orders
   /** What people decide. */
   readonly decisions: Decisions
+  /** What a person must decide, and what people do about it. */
+  readonly exceptions: Exceptions
   readonly receiver: Receiver
   readonly watch: RefusalWatch
   readonly secrets: SecretWatch
+  readonly refusing: RefusingWatch
+  /** Finds silence, stuck work and near deadlines. Runs by itself only after `startWork`. */
+  readonly watcher: Watcher
   /** Asks providers about what is only half known. Runs by itself only after `startWork`. */
   readonly lookups: LookupWorker
   /** Asks providers whether they sent what nothing in it proves. Runs by itself only after `startWork`. */
@@ -106,10 +114,14 @@ export class PaidOnce {
     const bucketOf = (tenant: string) => this.bucketOf(tenant)
     this.orders = new Orders(this.#batcher, this.tenant, bucketOf)
     this.decisions = new Decisions(database, this.#batcher, this.tenant, bucketOf, Date.now, randomUUID)
+    this.exceptions = new Exceptions(database, installation.buckets, Date.now)
     this.watch = new RefusalWatch(database, this.endpoints, Date.now, {
       onError: (error) => this.#complain(error),
     })
     this.secrets = new SecretWatch(database, this.endpoints, Date.now, {
+      onError: (error) => this.#complain(error),
+    })
+    this.refusing = new RefusingWatch(database, this.endpoints, Date.now, {
       onError: (error) => this.#complain(error),
     })
     const watched: ReceiveObserver = {
@@ -119,6 +131,7 @@ export class PaidOnce {
       },
       refused: (endpoint, refusal) => {
         this.watch.refused(endpoint, refusal)
+        this.refusing.refused(endpoint, refusal.code)
         observer.refused(endpoint, refusal)
       },
       answered: (endpoint, status, took_ms) => observer.answered(endpoint, status, took_ms),
@@ -139,6 +152,10 @@ export class PaidOnce {
     const onError = (error: unknown) => this.#complain(error)
     this.lookups = new LookupWorker(...rooms, { onError })
     this.confirms = new ConfirmWorker(...rooms, watched, { onError })
+    this.watcher = new Watcher(database, this.endpoints, installation.buckets, Date.now, {
+      ...options.watches,
+      onError,
+    })
   }
 
   /** Tenant of endpoints and orders that name none. */
@@ -232,12 +249,19 @@ export class PaidOnce {
       : this.database
     const buckets = Array.from({ length: this.installation.buckets }, (_, bucket) => bucket)
     const onError = (error: unknown) => this.#complain(error)
-    const worker = new EffectsWorker({ deliverer: this.deliverer, onError, ...options, database, buckets })
+    const worker = new EffectsWorker({
+      deliverer: this.delivererOn(database),
+      onError,
+      ...options,
+      database,
+      buckets,
+    })
     const kept = new KeptSweeper(this.settler, this.endpoints, buckets.length, Date.now, { onError })
     await worker.start()
     kept.start()
     this.lookups.start()
     this.confirms.start()
+    this.watcher.start()
     const checkOnce = () =>
       checkClock(this.database, this.bucketOf(this.tenant), this.tenant, Date.now).catch(onError)
     await checkOnce()
@@ -247,18 +271,28 @@ export class PaidOnce {
       kept,
       stop: async (drain_ms = 5_000) => {
         clearInterval(clock)
-        await Promise.all([worker.stop({ drain_ms }), kept.stop(), this.lookups.stop(), this.confirms.stop()])
+        await Promise.all([
+          worker.stop({ drain_ms }),
+          kept.stop(),
+          this.lookups.stop(),
+          this.confirms.stop(),
+          this.watcher.stop(),
+        ])
         if (own) await database.close()
       },
     }
   }
 
-  /** How effects leave, as configured. */
-  get deliverer(): Deliverer {
-    const { effects, log: tell } = this.options
-    return delivererOf(effects, (line) =>
-      tell ? tell('info', `effect ${line.trimEnd()}`) : process.stdout.write(line),
-    )
+  /**
+   * How effects leave, as configured.
+   * @param database where digests of alerts look who else waits: the worker's own
+   */
+  delivererOn(database: Database): Deliverer {
+    const { log: tell } = this.options
+    const write = (line: string) =>
+      tell ? tell('info', `effect ${line.trimEnd()}`) : process.stdout.write(line)
+    const { buckets } = this.installation
+    return delivererOf(this.options, write, { database, buckets, now_ms: Date.now })
   }
 
   /** Wakes the workers a moment after a commit that left effects; one notification for all commits of that moment. */
@@ -284,6 +318,7 @@ export class PaidOnce {
     clearTimeout(this.#announcing)
     await this.watch.written()
     await this.secrets.write().catch((error) => this.#complain(error))
+    await this.refusing.write().catch((error) => this.#complain(error))
     await this.database.close()
   }
 }

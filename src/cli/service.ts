@@ -12,7 +12,7 @@ export interface ServiceOptions {
   readonly http?: ServeOptions | undefined
   /** Deliver effects. */
   readonly deliver: boolean
-  /** Settle what was kept; ask providers about what is only half known. */
+  /** Settle what was kept; ask providers about what is only half known; watch over silence, stuck work and deadlines. */
   readonly sweep: boolean
   /** Delivers effects instead of what is configured. */
   readonly deliverer?: Deliverer | undefined
@@ -44,7 +44,13 @@ export async function startService(paidonce: PaidOnce, options: ServiceOptions):
     sweeper,
     stop: async () => {
       await http?.close()
-      await Promise.all([worker?.stop(), sweeper?.stop(), paidonce.lookups.stop(), paidonce.confirms.stop()])
+      await Promise.all([
+        worker?.stop(),
+        sweeper?.stop(),
+        paidonce.lookups.stop(),
+        paidonce.confirms.stop(),
+        paidonce.watcher.stop(),
+      ])
       await apart?.close()
     },
   }
@@ -92,7 +98,9 @@ function workerOf(
 ): EffectsWorker {
   return new EffectsWorker({
     database,
-    deliverer: deliverer ?? delivererOf(options.effects, writeLine),
+    deliverer:
+      deliverer ??
+      delivererOf(options, writeLine, { database, buckets: installation.buckets, now_ms: Date.now }),
     buckets: Array.from({ length: installation.buckets }, (_, bucket) => bucket),
     onError: (error) => onError(error),
   })
@@ -105,6 +113,7 @@ export async function workOnce(paidonce: PaidOnce, options: WorkOptions): Promis
   await paidonce.confirms.runOnce()
   await paidonce.lookups.runOnce()
   await sweeper.runOnce()
+  await paidonce.watcher.runOnce()
   const worker = workerOf(paidonce, database, options)
   await worker.runOnce()
   await worker.stop()
@@ -116,5 +125,6 @@ function startSweeper(paidonce: PaidOnce, { onError }: ServiceOptions): KeptSwee
   sweeper.start()
   paidonce.lookups.start()
   paidonce.confirms.start()
+  paidonce.watcher.start()
   return sweeper
 }

@@ -106,6 +106,8 @@ export class Attempt {
         return this.#fail(held, new Error(outcome.reason), null, true)
       case 'retry_after':
         return this.#fail(held, new Error(outcome.reason), putOff_ms(outcome.delay_ms), false)
+      case 'hold':
+        return this.#hold(held, putOff_ms(outcome.delay_ms) ?? 0)
       case 'failed':
         return this.#fail(held, outcome.error, null, false)
     }
@@ -123,6 +125,11 @@ export class Attempt {
   async #discard(held: HeldEffect, reason: string): Promise<void> {
     const ending = { available_at: this.#now(), last_error: errorText(reason), untried: false }
     if (await this.#write(held, { ...ending, state: 'discarded' })) this.#options.counts.discarded += 1
+  }
+
+  async #hold(held: HeldEffect, delay_ms: number): Promise<void> {
+    const available_at = new Date(this.#options.now_ms() + delay_ms)
+    await this.#write(held, { state: 'due', available_at, last_error: '', untried: true })
   }
 
   async #supersede(held: HeldEffect): Promise<void> {

@@ -2,11 +2,12 @@ import type { OutgoingEffect } from './outgoing-effect.ts'
 
 const OUTCOME = Symbol.for('paidonce.effect-outcome')
 
-/** What a handler may return instead of nothing; made by `discard`, `retryAfter` and `giveUp`. */
+/** What a handler may return instead of nothing; made by `discard`, `retryAfter`, `giveUp` and `hold`. */
 export type Outcome = { readonly [OUTCOME]: true } & (
   | { readonly type: 'discard'; readonly reason: string }
   | { readonly type: 'retry_after'; readonly delay_ms: number; readonly reason: string }
   | { readonly type: 'give_up'; readonly reason: string }
+  | { readonly type: 'hold'; readonly delay_ms: number }
 )
 
 /** It need not be done, and nobody need hear of it. It will not be tried again. */
@@ -25,6 +26,15 @@ export function retryAfter(delay_ms: number, reason = 'asked to try again later'
 /** Trying again cannot help: dead at once, and a person is told. */
 export function giveUp(reason: string): Outcome {
   return { [OUTCOME]: true, type: 'give_up', reason }
+}
+
+/**
+ * Its time has not come, and nothing was tried: it is free again after this long, and it does not count as an attempt.
+ * At most a day is waited.
+ * @param delay_ms milliseconds
+ */
+export function hold(delay_ms: number): Outcome {
+  return { [OUTCOME]: true, type: 'hold', delay_ms }
 }
 
 /** Anything else that a handler returns means that it is done. */

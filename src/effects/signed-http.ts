@@ -77,7 +77,8 @@ export function asMessage(effect: OutgoingEffect) {
   }
 }
 
-function refused(response: Response, beginning: string, now_ms: number) {
+/** What an answer that is not 2xx means; throws where it is simply to be tried again. */
+export function refused(response: Response, beginning: string, now_ms: number) {
   const answer = `The receiver answered ${response.status}${beginning === '' ? '' : `: ${beginning}`}`
   if (response.status === 410) return giveUp(answer)
   if (response.status === 429 || response.status === 503) {
@@ -96,7 +97,7 @@ export function retryAfter_ms(header: string | null, now_ms: number): number | n
 }
 
 /** Enough of an answer to understand it, and no more: it may be long, and is not ours to keep. */
-async function beginningOf(response: Response): Promise<string> {
+export async function beginningOf(response: Response): Promise<string> {
   const reader = response.body?.getReader()
   if (!reader) return ''
   const decoder = new TextDecoder()
@@ -110,7 +111,7 @@ async function beginningOf(response: Response): Promise<string> {
   return text.slice(0, ANSWER_KEPT_MAX)
 }
 
-function checkedUrl(text: string): string {
+export function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
     throw new Fault(

@@ -38,6 +38,7 @@ export type FaultCode =
   | 'order_invalid'
   | 'decision_invalid'
   | 'decision_outdated'
+  | 'exception_ruled'
   | 'not_found'
   | 'effect_not_retriable'
   | 'lease_lost'

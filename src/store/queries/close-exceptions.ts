@@ -33,6 +33,13 @@ const LOAD: Statement = {
       ) e`,
 }
 
+const OF_KINDS: Statement = {
+  name: 'load-open-exceptions-of-kinds',
+  text: `
+    select id, tenant, subject_kind, subject_id, subject_key, kind, cause, occurrence, severity, message
+    from exceptions where bucket = $1 and state = 'open' and origin = $2 and kind = any($3::text[])`,
+}
+
 const CLOSE: Statement = {
   name: 'close-exceptions',
   text: `
@@ -59,6 +66,16 @@ export function loadOpenExceptions(
     subjects.map((subject) => subject.subject_key),
     origin,
   ])
+}
+
+/** All open exceptions of these kinds that this origin raised. */
+export function loadOpenExceptionsOf(
+  db: Queryable,
+  bucket: number,
+  origin: ExceptionOrigin,
+  kinds: readonly ExceptionKind[],
+): Promise<StandingException[]> {
+  return db.query<StandingException>(OF_KINDS, [bucket, origin, kinds])
 }
 
 /** Who closes an exception by hand, and why. */
