@@ -2,7 +2,14 @@ import type { FactKind } from '../../facts/fact.ts'
 import type { SubjectKind } from '../../facts/subject.ts'
 import type { Queryable, Statement } from '../database.ts'
 
-export type WitnessKind = 'event' | 'merchant' | 'lookup' | 'operation' | 'decision' | 'timer'
+export type WitnessKind =
+  | 'event'
+  | 'merchant'
+  | 'lookup'
+  | 'operation'
+  | 'decision'
+  | 'timer'
+  | 'reconciliation'
 
 export interface WitnessSource {
   readonly kind: WitnessKind
