@@ -26,6 +26,7 @@ export type ExceptionKind =
   | 'dispute_deadline'
   | 'fact_conflict'
   | 'decision_outdated'
+  | 'right_under_review'
   | 'lookup_failed'
   | 'confirmation_failed'
   | 'operation_unknown'

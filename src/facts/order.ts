@@ -35,7 +35,9 @@ export interface OrderTerms {
   /** The merchant's own id of who gets the items; what several orders give to one holder is one right. Never a name or an address. */
   readonly holder?: string | undefined
   /** Names of policy options that differ from the defaults, as `rules/policy.ts` defines them. */
-  readonly policy?: Readonly<Record<string, string | number | boolean>> | undefined
+  readonly policy?: Readonly<Record<string, string | number | boolean | bigint>> | undefined
+  /** What the installation's own policy said when the order was registered. Written by settling, never by whoever registers. */
+  readonly pinned?: Readonly<Record<string, string | number | boolean | bigint>> | undefined
 }
 
 /** "The merchant closed order A-17." */

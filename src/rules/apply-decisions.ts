@@ -1,4 +1,5 @@
 import type { Decision } from '../facts/decision.ts'
+import { scaledAftermath } from './aftermath.ts'
 import { compareInstants } from './instant.ts'
 import type { OrderBook } from './order-state.ts'
 import { sameCurrency } from './order-sums.ts'
@@ -10,6 +11,10 @@ export interface Ruling {
   readonly due_minor: bigint
   /** Money that moves later than that does not pay; null for never. */
   readonly open_until: string | null
+  /** By policy it pays all the same: no person closed the order. */
+  readonly reopens: boolean
+  /** A person reopened the order, so nobody need be asked about money that came after its end. */
+  readonly reopened: boolean
   /** Payments that pay in full, whatever they brought. */
   readonly accepted: (payment: PaymentSummary) => boolean
   /** Payments that count for nothing, by their id. */
@@ -33,6 +38,8 @@ export function applyDecisions(
   return {
     due_minor: due_minor > 0n ? due_minor : 0n,
     open_until: reopened ? null : earlier(terms.expires_at, closed?.at ?? null),
+    reopened,
+    reopens: terms.policy.paid_after_close === 'reopen' && closed?.by_person !== true,
     accepted: naming(of('accept_payment')),
     set_aside: naming(of('treat_as_surplus')),
     kept_until: keptUntil(of('keep_access')),
@@ -73,5 +80,6 @@ export function asWholePrice(payment: PaymentSummary, currency: string, due_mino
     disputed_minor: scaled(payment.disputed_minor),
     lost_minor: scaled(payment.lost_minor),
     reversed_minor: scaled(payment.reversed_minor),
+    aftermath: scaledAftermath(payment.aftermath, scaled),
   }
 }

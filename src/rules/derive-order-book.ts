@@ -31,7 +31,7 @@ function read({ content }: StatementOf<'order_terms'>): OrderBook['terms'] {
     account: content.account ?? null,
     ...(content.recurring === undefined ? {} : { recurring: content.recurring }),
     ...(content.holder === undefined ? {} : { holder: content.holder }),
-    policy: readPolicy(content.policy ?? {}),
+    policy: readPolicy({ ...content.pinned, ...content.policy }),
   }
 }
 
@@ -51,5 +51,7 @@ function firstClosing(closings: readonly OrderClosed[]): OrderBook['closed'] {
   const [first] = [...closings].sort(
     (a, b) => compareInstants(a.at, b.at) || compareText(a.how, b.how) || compareText(a.by, b.by),
   )
-  return first === undefined ? null : { how: first.how, by: first.by, at: first.at }
+  if (first === undefined) return null
+  const by_person = closings.some(({ by }) => by === 'person')
+  return { how: first.how, by: first.by, at: first.at, ...(by_person ? { by_person } : {}) }
 }

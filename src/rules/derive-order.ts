@@ -1,16 +1,16 @@
 import type { EntitlementState } from '../facts/entitlement.ts'
 import type { ExceptionDue } from '../facts/exception.ts'
 import { orderBasis } from './basis.ts'
-import { entitlementOf, shortfallOf } from './entitlement-policy.ts'
+import { shortfallOf, strictest, verdictsOf } from './entitlement-policy.ts'
 import { earliest, instantOf } from './instant.ts'
 import { type ItemTargets, itemTargets } from './item-targets.ts'
-import { orderExceptions, unknownOrder } from './order-exceptions.ts'
+import { orderExceptions, UNKNOWN_ORDER_ALERT_AFTER_MS, unknownOrder } from './order-exceptions.ts'
 import { type OrderStanding, standingOf } from './order-standing.ts'
 import type { OrderBook, OrderState, OrderStatus } from './order-state.ts'
 import type { PaymentSummary } from './payment-state.ts'
-import { DEFAULT_POLICY } from './policy.ts'
 import { raise, sortExceptions } from './raise.ts'
 import { deriveRecurring, isRecurring, unknownSubscriptions } from './recurring.ts'
+import { refundsDue } from './refunds-due.ts'
 import type { SubscriptionSummary } from './subscription-state.ts'
 
 /**
@@ -34,6 +34,7 @@ export function deriveOrder(
       statusOf: (period) => statusOf(period, book, as_of),
       targetState: (period) => targetState(period, book, as_of),
       keptAt: (period) => keptAt(period, as_of),
+      wakeups: (period) => graceEnds(period, as_of),
     })
     const exceptions = sortExceptions([...derived.exceptions, ...of_the_book])
     return { ...derived, due_minor: amount_minor, currency, exceptions }
@@ -41,6 +42,7 @@ export function deriveOrder(
   const standing = standingOf(reference, book.terms, book, payments)
   const status = statusOf(standing, book, as_of)
   const items = targetsOf(standing, book, as_of)
+  const refunds_due = book.conflicted ? [] : refundsDue(standing)
   return {
     status,
     due_minor: standing.terms.amount_minor,
@@ -50,8 +52,10 @@ export function deriveOrder(
     surplus_minor: standing.surplus_minor,
     entitlements: items.entitlements,
     exceptions: sortExceptions([...orderExceptions(standing), ...of_the_book]),
+    ...(refunds_due.length > 0 ? { refunds_due } : {}),
     next_wakeup: earliest([
       ...items.wakeups,
+      ...graceEnds(standing, as_of),
       status === 'awaiting_payment' && book.closed === null ? standing.ruling.open_until : null,
       keptAt(standing, as_of) && standing.ruling.kept_until !== 'for_ever'
         ? standing.ruling.kept_until
@@ -68,9 +72,7 @@ function withoutTerms(
 ): OrderState {
   const money = unknownOrder(reference, payments)
   const unknown =
-    money.length > 0
-      ? money
-      : unknownSubscriptions(reference, subscriptions, DEFAULT_POLICY.unknown_order_alert_after_ms)
+    money.length > 0 ? money : unknownSubscriptions(reference, subscriptions, UNKNOWN_ORDER_ALERT_AFTER_MS)
   return {
     status: book.conflicted || payments.some(isConflicted) ? 'on_hold' : 'awaiting_terms',
     due_minor: 0n,
@@ -97,8 +99,8 @@ function statusOf(standing: OrderStanding, book: OrderBook, as_of: string): Orde
 }
 
 function givenBackStatus(standing: OrderStanding, as_of: string): OrderStatus {
-  const { timely, ruling } = standing
-  const missing = shortfallOf(timely, ruling.due_minor)
+  const { timely, enough_minor } = standing
+  const missing = shortfallOf(timely, enough_minor)
   if (missing.lost_minor > 0n) return 'charged_back'
   if (missing.refunded_minor > 0n) return timely.net_minor <= 0n ? 'refunded' : 'partially_refunded'
   // Only a bank took money back: the buyer owes it again.
@@ -122,12 +124,18 @@ function targetsOf(standing: OrderStanding, book: OrderBook, as_of: string): Ite
 }
 
 function targetState(standing: OrderStanding, book: OrderBook, as_of: string): EntitlementState | 'held' {
-  const { timely, terms, payments, paid_in_full, ruling } = standing
+  const { timely, terms, payments, gives_for_minor } = standing
   if (book.conflicted) return 'held'
   if (keptAt(standing, as_of)) return 'granted'
   if (payments.conflicted.length > 0) return 'held'
-  if (!paid_in_full) return 'none'
-  return entitlementOf(timely, ruling.due_minor, terms.policy)
+  if (gives_for_minor === null) return 'none'
+  return strictest(verdictsOf(timely, gives_for_minor, terms.policy, as_of))
+}
+
+/** When a policy's patience ends. */
+function graceEnds({ timely, terms, gives_for_minor }: OrderStanding, as_of: string): (string | null)[] {
+  if (gives_for_minor === null) return []
+  return verdictsOf(timely, gives_for_minor, terms.policy, as_of).map(({ until }) => until)
 }
 
 /** A person decided that what the order gives stays given, and their date has not come. */

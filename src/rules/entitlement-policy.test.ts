@@ -1,11 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { NO_AFTERMATH } from './aftermath.ts'
 import { entitlementOf, shortfallOf } from './entitlement-policy.ts'
 import type { Sums } from './order-sums.ts'
 import { DEFAULT_POLICY, type Policy } from './policy.ts'
 
 function sums(back: Partial<Omit<Sums, 'net_minor'>>): Sums {
   const all = {
+    ...NO_AFTERMATH,
+    refund_pending_minor: 0n,
     captured_minor: 100n,
     refunded_minor: 0n,
     lost_minor: 0n,

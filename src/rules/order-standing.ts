@@ -22,8 +22,12 @@ export interface OrderStanding {
   /** All money in the order's currency, as it came: late and set aside too, which is ours to account for but fulfils nothing. */
   readonly all: Sums
   readonly late: Sums
+  /** What suffices: what is asked for, less what the policy tolerates. */
+  readonly enough_minor: bigint
   /** At some time the whole price was held, in time. */
   readonly paid_in_full: boolean
+  /** Against what it is weighed what the order gives: the whole price, or by policy the part that was paid. Null: gives nothing. */
+  readonly gives_for_minor: bigint | null
   /** And it still is: nothing below it has gone back for good. An open dispute does not count. */
   readonly covered: boolean
   readonly surplus_minor: bigint
@@ -52,10 +56,14 @@ export function standingOf(
   const confirmed = payments.timely.some(
     (payment) => payment.status === 'succeeded' || payment.captured_minor > 0n,
   )
-  const paid_in_full = confirmed && surelyHeld(fulfilling) >= due_minor
+  const { tolerance_minor, partial_payments } = terms.policy
+  const enough_minor = enoughOf(due_minor, tolerance_minor)
+  const held_minor = surelyHeld(fulfilling)
+  const paid_in_full = confirmed && held_minor >= enough_minor
   const beyond = all.net_minor - all.disputed_minor - due_minor
-  const covered = paid_in_full && timely.net_minor >= due_minor
-  const surplus_minor = covered && beyond > 0n ? beyond : 0n
+  const covered = paid_in_full && timely.net_minor >= enough_minor
+  const surplus_minor = covered && beyond > tolerance_minor ? beyond : 0n
+  const in_part = partial_payments === 'grant' && held_minor > 0n ? held_minor : null
   return {
     reference,
     terms,
@@ -65,8 +73,16 @@ export function standingOf(
     timely,
     all,
     late,
+    enough_minor,
     paid_in_full,
+    gives_for_minor: paid_in_full ? enough_minor : in_part,
     covered,
     surplus_minor,
   }
+}
+
+/** A tolerance never makes something that costs anything free. */
+function enoughOf(due_minor: bigint, tolerance_minor: bigint): bigint {
+  if (due_minor === 0n || tolerance_minor === 0n) return due_minor
+  return due_minor > tolerance_minor ? due_minor - tolerance_minor : 1n
 }

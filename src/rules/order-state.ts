@@ -19,7 +19,13 @@ export interface OrderBook {
     readonly holder?: string
     readonly policy: Policy
   } | null
-  readonly closed: { readonly how: 'canceled' | 'expired'; readonly by: string; readonly at: string } | null
+  readonly closed: {
+    readonly how: 'canceled' | 'expired'
+    readonly by: string
+    readonly at: string
+    /** A person closed it, first or later. Left out where none did. */
+    readonly by_person?: true
+  } | null
   readonly decisions: readonly Decision[]
   /** True when two different terms are known for one reference. */
   readonly conflicted: boolean
@@ -38,6 +44,21 @@ export type OrderStatus =
   | 'expired'
   | 'on_hold'
 
+/** Money of one payment that a policy gives back by itself. */
+export interface RefundDue {
+  /** What makes it due, with the payment that it is taken from. */
+  readonly cause: string
+  readonly namespace: string
+  readonly account: string
+  readonly payment: string
+  readonly amount_minor: bigint
+  readonly currency: string
+  /** How much of the payment will have gone back, or be on its way, once this is done: so that whoever sends it can see that it was. */
+  readonly refunded_after_minor: bigint
+  /** How long it has to stand before it is sent. */
+  readonly delay_ms: number
+}
+
 export interface OrderState {
   readonly status: OrderStatus
   /** What the terms ask for and in which currency; 0 and null while there are none. */
@@ -52,6 +73,8 @@ export interface OrderState {
   /** One per item of the terms; empty while there are no terms. */
   readonly entitlements: readonly EntitlementTarget[]
   readonly exceptions: readonly ExceptionDue[]
+  /** What is to be given back without asking anyone, by policy; left out where nothing is. */
+  readonly refunds_due?: readonly RefundDue[]
   /** When time alone would change this state, ISO 8601 UTC; null for never. */
   readonly next_wakeup: string | null
 }

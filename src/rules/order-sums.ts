@@ -1,30 +1,44 @@
+import { AFTERMATH_AMOUNTS, type Aftermath, NO_AFTERMATH } from './aftermath.ts'
 import type { Ruling } from './apply-decisions.ts'
-import { compareInstants, compareText, instantOf } from './instant.ts'
+import { compareInstants, compareText, earliest, instantOf } from './instant.ts'
 import type { OrderBook } from './order-state.ts'
 import type { PaymentSummary } from './payment-state.ts'
 
 /** Money of several payments added up, in the order's currency. */
-export interface Sums {
+export interface Sums extends Aftermath {
   readonly captured_minor: bigint
   readonly refunded_minor: bigint
   readonly lost_minor: bigint
   readonly reversed_minor: bigint
   readonly disputed_minor: bigint
+  readonly refund_pending_minor: bigint
   /** captured - refunded - lost - reversed. */
   readonly net_minor: bigint
 }
 
 export function addUp(payments: readonly PaymentSummary[]): Sums {
-  const sum = (field: Exclude<keyof Sums, 'net_minor'>) =>
+  const sum = (field: Exclude<keyof Sums, 'net_minor' | keyof Aftermath>) =>
     payments.reduce((total, payment) => total + payment[field], 0n)
   return {
+    ...aftermathsTogether(payments),
     captured_minor: sum('captured_minor'),
     refunded_minor: sum('refunded_minor'),
     lost_minor: sum('lost_minor'),
     reversed_minor: sum('reversed_minor'),
     disputed_minor: sum('disputed_minor'),
+    refund_pending_minor: sum('refund_pending_minor'),
     net_minor: payments.reduce((total, payment) => total + netOf(payment), 0n),
   }
+}
+
+function aftermathsTogether(payments: readonly PaymentSummary[]): Aftermath {
+  const known = payments.flatMap(({ aftermath }) => aftermath ?? [])
+  if (known.length === 0) return NO_AFTERMATH
+  const amounts = AFTERMATH_AMOUNTS.map(
+    (name) => [name, known.reduce((sum, aftermath) => sum + aftermath[name], 0n)] as const,
+  )
+  const reversed_at = earliest(known.map((aftermath) => aftermath.reversed_at))
+  return { ...NO_AFTERMATH, ...Object.fromEntries(amounts), reversed_at }
 }
 
 export function netOf(payment: PaymentSummary): bigint {
@@ -35,6 +49,8 @@ export function netOf(payment: PaymentSummary): bigint {
 export interface SortedPayments {
   /** Right currency, right account, money moved in time: these fulfil. First by when the money moved, then by id. */
   readonly timely: readonly PaymentSummary[]
+  /** Those among them that came after the end and count because the policy reopens the order. */
+  readonly reopening: readonly PaymentSummary[]
   /** As above, but the money moved after the order was closed or had expired, or nobody told when. */
   readonly late: readonly PaymentSummary[]
   readonly wrong_currency: readonly PaymentSummary[]
@@ -53,6 +69,7 @@ export function sortPayments(
   const last_instant = instantOf(ruling.open_until)
   const sorted: { [K in keyof SortedPayments]: PaymentSummary[] } = {
     timely: [],
+    reopening: [],
     late: [],
     wrong_currency: [],
     wrong_account: [],
@@ -67,7 +84,10 @@ export function sortPayments(
     else if (terms.account !== null && payment.account !== terms.account) sorted.wrong_account.push(payment)
     else if (!sameCurrency(payment.currency, terms.currency)) sorted.wrong_currency.push(payment)
     else if (instantOf(payment.moved_at) <= last_instant) sorted.timely.push(payment)
-    else sorted.late.push(payment)
+    else if (ruling.reopens) {
+      sorted.timely.push(payment)
+      sorted.reopening.push(payment)
+    } else sorted.late.push(payment)
   }
   return sorted
 }

@@ -3,7 +3,7 @@ import { DEFAULT_POLICY, readPolicy, resolvePolicy } from './policy.ts'
 
 describe('policy options', () => {
   it('replace the defaults that they name', () => {
-    const overrides = { partial_refund: 'revoke', unknown_order_alert_after_ms: 0 }
+    const overrides = { partial_refund: 'revoke', late_reversal_grace_ms: 5, tolerance_minor: 2n }
     expect(resolvePolicy(overrides)).toEqual({ policy: { ...DEFAULT_POLICY, ...overrides } })
     expect(resolvePolicy({})).toEqual({ policy: DEFAULT_POLICY })
   })
@@ -13,9 +13,9 @@ describe('policy options', () => {
     ['a name of every object', { constructor: 'keep' }, 'There is no policy option "constructor"'],
     ['a value of another option', { full_refund: 'suspend' }, 'takes revoke, keep, not "suspend"'],
     ['a value of another type', { full_refund: true }, 'not true'],
-    ['a negative duration', { unknown_order_alert_after_ms: -1 }, 'whole number of milliseconds'],
-    ['a broken duration', { unknown_order_alert_after_ms: 1.5 }, 'not 1.5'],
-    ['a duration in words', { unknown_order_alert_after_ms: '600000' }, 'not "600000"'],
+    ['a negative duration', { late_reversal_grace_ms: -1 }, 'whole number of milliseconds'],
+    ['a broken duration', { late_reversal_grace_ms: 1.5 }, 'not 1.5'],
+    ['a duration in words', { late_reversal_grace_ms: '600000' }, 'not "600000"'],
   ]
   for (const [name, overrides, problem] of refused) {
     it(`refuse ${name} when terms are registered, and leave the default when they are read`, () => {

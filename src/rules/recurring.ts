@@ -17,6 +17,8 @@ export interface PeriodReading {
   targetState(standing: OrderStanding): EntitlementState | 'held'
   /** A person decided that what the order gives stays given now. */
   keptAt(standing: OrderStanding): boolean
+  /** When time alone will change what the standing gives. */
+  wakeups(standing: OrderStanding): readonly (string | null)[]
 }
 
 /** True for orders that are paid again and again: registered so, or settled by a subscription all the same. */
@@ -65,6 +67,7 @@ export function deriveRecurring(
     exceptions: [...periodExceptions(periods, right), ...severalOrders(reference, subscriptions)],
     next_wakeup: earliest([
       ...items.wakeups,
+      ...reading.wakeups(present),
       right?.until,
       open ? open_until : null,
       kept && kept_until !== 'for_ever' ? kept_until : null,

@@ -1,4 +1,5 @@
 import type { OrderBook, OrderStatus } from '../../rules/order-state.ts'
+import { storedPolicy } from '../../rules/policy.ts'
 
 /** One row of `orders` as settling reads it. */
 export interface OrderRow {
@@ -11,6 +12,7 @@ export interface OrderRow {
   readonly reference: string
   readonly status: OrderStatus
   readonly payment_ids: readonly bigint[]
+  readonly subscription_ids: readonly bigint[]
   /** As stored; `decodeBook` reads it. Null for a placeholder. */
   readonly book: object | null
 }
@@ -26,7 +28,7 @@ export function orderLock(key: OrderKey): string {
 }
 
 export const ORDER_COLUMNS =
-  'id, facts_rev, effect_seq, open_exceptions, has_entitlements, tenant, reference, status, payment_ids, book'
+  'id, facts_rev, effect_seq, open_exceptions, has_entitlements, tenant, reference, status, payment_ids, subscription_ids, book'
 
 /** The stored form of an order's book: amounts as decimal text. */
 export function encodeBook(book: OrderBook): string {
@@ -36,7 +38,8 @@ export function encodeBook(book: OrderBook): string {
 export function decodeBook(stored: object): OrderBook {
   const book = stored as OrderBook
   const decisions = book.decisions.map(withAmount)
-  return { ...book, decisions, terms: book.terms && withAmount(book.terms) }
+  const terms = book.terms && { ...withAmount(book.terms), policy: storedPolicy(book.terms.policy) }
+  return { ...book, decisions, terms }
 }
 
 function withAmount<Part extends { readonly amount_minor?: bigint | undefined }>(part: Part): Part {
