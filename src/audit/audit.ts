@@ -4,8 +4,9 @@ import { findOrphans, ORPHAN_SEARCHES, type OrphanSearch } from '../store/querie
 import { listMarks, type MarkRow } from '../store/queries/list-marks.ts'
 import { listOrders, loadWholeOrders } from '../store/queries/list-orders.ts'
 import { listPayments } from '../store/queries/list-payments.ts'
-import { listSubscriptions, loadWholeSubscriptions } from '../store/queries/list-subscriptions.ts'
+import { listSubscriptions } from '../store/queries/list-subscriptions.ts'
 import { loadPayments } from '../store/queries/load-payments.ts'
+import { loadSubscriptions } from '../store/queries/load-subscriptions.ts'
 import { type CurrencySums, sumPayments } from '../store/queries/sum-payments.ts'
 import { readSnapshot } from '../store/snapshot.ts'
 import { checkOrders } from './check-orders.ts'
@@ -68,7 +69,7 @@ export async function audit(database: Database, options: AuditOptions = {}): Pro
     await run.walk(bucket, { list: listOrders, load: loadWholeOrders, check: checkOrders })
     await run.walk(bucket, {
       list: listSubscriptions,
-      load: loadWholeSubscriptions,
+      load: loadSubscriptions,
       check: checkSubscriptions,
     })
     for (const search of ORPHAN_SEARCHES) await run.search(bucket, search)

@@ -1,15 +1,18 @@
 import { deriveOrder } from '../rules/derive-order.ts'
 import { deriveOrderBook } from '../rules/derive-order-book.ts'
 import type { OrderBook, OrderState } from '../rules/order-state.ts'
-import { summarize } from '../rules/summarize.ts'
+import { paidOrders } from '../rules/settled-orders.ts'
+import { summarize, summarizeSubscription } from '../rules/summarize.ts'
 import type { Queryable } from '../store/database.ts'
 import { isMarked } from '../store/queries/list-marks.ts'
 import { listAnnouncedRevisions, type WholeOrderRow } from '../store/queries/list-orders.ts'
-import { loadPayments } from '../store/queries/load-payments.ts'
-import { subjectOf } from '../store/queries/payment-row.ts'
-import { encodeBook } from '../store/queries/order-row.ts'
 import { type EntitlementRow, loadEntitlements } from '../store/queries/load-entitlements.ts'
+import { loadPayments } from '../store/queries/load-payments.ts'
+import { loadSubscriptions } from '../store/queries/load-subscriptions.ts'
+import { encodeBook } from '../store/queries/order-row.ts'
+import { subjectOf } from '../store/queries/payment-row.ts'
 import { type DerivedPayment, derivePayments } from './derive-payments.ts'
+import { deriveSubscriptions } from './derive-subscriptions.ts'
 import { compare, type Difference, instant, naturalKey } from './difference.ts'
 import { factsOf } from './facts-of.ts'
 import { type Checked, compareExceptions, type Finding } from './finding.ts'
@@ -21,7 +24,9 @@ interface DerivedOrder {
   readonly state: OrderState
   /** Of the payments on the row, those whose facts name the order. */
   readonly payment_ids: readonly bigint[]
-  /** These and their stand-ins. */
+  /** Of the subscriptions on the row, those that settle the order. */
+  readonly subscription_ids: readonly bigint[]
+  /** All of these, and the payments' stand-ins. */
   readonly concerned: readonly bigint[]
 }
 
@@ -74,6 +79,12 @@ async function deriveOrders(
   bucket: number,
   rows: readonly WholeOrderRow[],
 ): Promise<DerivedOrder[]> {
+  const subscription_ids = [...new Set(rows.flatMap((row) => row.subscription_ids))]
+  const subscriptions = await deriveSubscriptions(
+    db,
+    bucket,
+    subscription_ids.length > 0 ? await loadSubscriptions(db, bucket, subscription_ids) : [],
+  )
   const payment_ids = [...new Set(rows.flatMap((row) => row.payment_ids))]
   const payments = await derivePayments(
     db,
@@ -87,20 +98,39 @@ async function deriveOrders(
   )
   return rows.map((row) => {
     const book = deriveOrderBook(facts.get(row.id)!)
+    const settling = row.subscription_ids.flatMap((id) => {
+      const subscription = subscriptions.get(id)
+      return subscription?.order_refs.includes(row.reference) ? [subscription] : []
+    })
     const naming = row.payment_ids.flatMap((id) => {
       const payment = payments.get(id)
-      return payment?.state.orders_named.includes(row.reference) ? [payment] : []
+      if (!payment) return []
+      const through = settling.filter((subscription) =>
+        subscription.payments.some(({ row }) => row.id === id),
+      )
+      const orders = paidOrders(
+        payment.state.orders_named,
+        through.map((subscription) => subscription.order_refs),
+      )
+      return orders.includes(row.reference) ? [payment] : []
     })
-    const summaries = naming.map(({ row: payment, state }) =>
-      summarize(subjectOf(payment), state),
-    )
+    const summaries = naming.map(({ row: payment, state }) => summarize(subjectOf(payment), state))
     return {
       row,
       book,
       // Time alone turns an unpaid order into an expired one, at its next settling; so the time of its last counts.
-      state: deriveOrder(row.reference, book, summaries, row.updated_at.toISOString()),
+      state: deriveOrder(
+        row.reference,
+        book,
+        summaries,
+        row.updated_at.toISOString(),
+        settling.map(({ row, state, order_refs }) =>
+          summarizeSubscription(row.provider_subscription_id, row.account, state, order_refs),
+        ),
+      ),
       payment_ids: naming.map((payment) => payment.row.id),
-      concerned: concerned(row, payments),
+      subscription_ids: settling.map((subscription) => subscription.row.id),
+      concerned: [...concerned(row, payments), ...row.subscription_ids],
     }
   })
 }
@@ -113,7 +143,10 @@ function keyOf(row: WholeOrderRow): string {
   return naturalKey(row.tenant, row.reference)
 }
 
-function compareOrder({ row, book, state, payment_ids }: DerivedOrder, gives_rights: boolean): Difference[] {
+function compareOrder(
+  { row, book, state, payment_ids, subscription_ids }: DerivedOrder,
+  gives_rights: boolean,
+): Difference[] {
   const stored = {
     ...row,
     amount_minor: row.amount_minor === null ? null : BigInt(row.amount_minor),
@@ -130,6 +163,8 @@ function compareOrder({ row, book, state, payment_ids }: DerivedOrder, gives_rig
     net_minor: state.net_minor,
     surplus_minor: state.surplus_minor,
     payment_ids,
+    subscription_ids,
+    ...(book.terms === null ? {} : { holder: book.terms.holder ?? null }),
     next_wakeup_at: instant(state.next_wakeup),
     book: sortedJson(JSON.parse(encodeBook(book))),
     has_entitlements: gives_rights,

@@ -142,6 +142,7 @@ function comparePayment(
       aftermath: encodeAftermath(state.aftermath),
       moved_at: instant(state.moved_at),
       order_refs: state.orders_named,
+      subscription_refs: state.subscriptions_named,
       linked_to: state.linked_to,
       has_stand_ins,
       open_exceptions: state.exceptions.length,

@@ -10,6 +10,7 @@ import { paymentExceptions } from './payment-exceptions.ts'
 import type { PaymentState, PaymentStatus, RefundState } from './payment-state.ts'
 import { sortExceptions } from './raise.ts'
 import { standingDecisions } from './standing-decisions.ts'
+import { told } from './told.ts'
 import { ofKind, type Statement, unite } from './unite.ts'
 
 /**
@@ -28,6 +29,10 @@ export function derivePayment(facts: readonly Fact[], id?: string): PaymentState
     collection.currency ?? refunds.states.find((refund) => refund.currency !== null)?.currency ?? null
   const disputes = deriveDisputes(statements, currency, collection.captured_minor)
   const orders_named = ordersNamed(statements)
+  const subscriptions_named = told(
+    ofKind(statements, 'payment_milestone').map(({ content }) => content),
+    'subscription',
+  ).values
   const conflicts = [
     ...field_conflicts,
     ...link.conflicts,
@@ -37,6 +42,9 @@ export function derivePayment(facts: readonly Fact[], id?: string): PaymentState
     ...refundCurrencyConflicts(refunds.states, currency),
     ...(orders_named.length > 1
       ? [{ cause: 'order', detail: `it is told as ${orders_named.join(' and ')}` }]
+      : []),
+    ...(subscriptions_named.length > 1
+      ? [{ cause: 'subscription', detail: `it is told as ${subscriptions_named.join(' and ')}` }]
       : []),
   ]
   const disputed = shareWithReversal(collection, disputes)
@@ -53,6 +61,7 @@ export function derivePayment(facts: readonly Fact[], id?: string): PaymentState
     status: statusOf(conflicts, collection),
     order: orders_named.length === 1 ? orders_named[0]! : null,
     orders_named,
+    subscriptions_named,
     currency,
     ...sums,
     aftermath: aftermathOf(collection, refunds.states, disputes, sums.lost_minor),
@@ -74,6 +83,7 @@ const NOTHING: PaymentState = {
   status: 'unknown',
   order: null,
   orders_named: [],
+  subscriptions_named: [],
   currency: null,
   authorized_minor: 0n,
   captured_minor: 0n,

@@ -70,6 +70,8 @@ export interface PaymentState {
   readonly order: string | null
   /** Every order that any fact names, sorted; more than one is a conflict. */
   readonly orders_named: readonly string[]
+  /** Every subscription that any fact names, sorted; more than one is a conflict. */
+  readonly subscriptions_named: readonly string[]
   readonly currency: string | null
   readonly authorized_minor: bigint
   /** Money collected, before refunds and disputes. */

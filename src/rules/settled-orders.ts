@@ -1,8 +1,9 @@
 import { compareText } from './instant.ts'
 
 /**
- * The orders that a subscription settles: those that its own newest statement names, or else those that its payments
- * name (the first one often does, and the renewals do not).
+ * The orders that a subscription settles: those that its own newest statement names, or else the one that its payments
+ * name (the first of them often does, and the renewals do not). Where they name several, each period has an order of its
+ * own and the subscription settles none.
  * @param payments what each payment that names the subscription says of its order
  */
 export function settledOrders(
@@ -10,7 +11,8 @@ export function settledOrders(
   payments: Iterable<readonly string[]>,
 ): readonly string[] {
   if (orders_now.length > 0) return orders_now
-  return [...new Set([...payments].flat())].sort(compareText)
+  const named = [...new Set([...payments].flat())]
+  return named.length === 1 ? named : []
 }
 
 /**

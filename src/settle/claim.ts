@@ -47,7 +47,7 @@ export async function claim(
     readClock(tx),
     insertOffered(tx, bucket, offered),
     first.payments.size > 0 ? claimPayments(tx, bucket, payment_ids, first.payments) : NO_PAYMENTS,
-    depth === 'full' && first.subscriptions.size === 0
+    depth === 'full' && !concernsSubscriptions(first)
       ? claimOrders(tx, bucket, ordersNamed(first))
       : NO_ORDERS,
   ])
@@ -59,6 +59,16 @@ export async function claim(
 
 const NO_PAYMENTS: ClaimedPayments = { offered: new Map(), inserted: new Set(), standing: [] }
 const NO_ORDERS: ClaimedOrders = new Map()
+
+/** Subscriptions are locked before orders, and which ones is known only once the payments are derived. */
+function concernsSubscriptions({ subscriptions, payments }: Gathered): boolean {
+  if (subscriptions.size > 0) return true
+  for (const { statements } of payments.values()) {
+    for (const { content } of statements.facts())
+      if ('subscription' in content && content.subscription !== undefined) return true
+  }
+  return false
+}
 
 /** The orders that items speak of, or that facts of their payments name. */
 function ordersNamed({ payments, orders }: Gathered): OrderKey[] {

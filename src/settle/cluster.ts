@@ -39,6 +39,9 @@ function namedBy({ subject, kind, content }: Fact): string[] {
   if (kind === 'payment_link' && subject.kind === 'payment') {
     keys.push(subjectKey({ ...subject, id: content.payment }))
   }
+  if ('subscription' in content && content.subscription && subject.kind === 'payment') {
+    keys.push(subjectKey({ ...subject, kind: 'subscription', id: content.subscription }))
+  }
   if ('order' in content && content.order) keys.push(subjectKey({ kind: 'order', reference: content.order }))
   return keys
 }

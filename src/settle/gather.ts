@@ -56,7 +56,9 @@ function touch(
     }
     case 'subscription': {
       const draft = subscriptionDraft(gathered.subscriptions, tenant, subject)
+      draft.items.add(place)
       draft.touched ||= !fact || rederive
+      draft.rederive ||= rederive
       return draft.statements
     }
   }

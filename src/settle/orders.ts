@@ -8,18 +8,23 @@ import { deriveOrderBook } from '../rules/derive-order-book.ts'
 import type { OrderBook, OrderState } from '../rules/order-state.ts'
 import type { PaymentSummary } from '../rules/payment-state.ts'
 import { type EntitlementChange, planEffects } from '../rules/plan-effects.ts'
+import { paidOrders } from '../rules/settled-orders.ts'
 import { summarize } from '../rules/summarize.ts'
 import type { Transaction } from '../store/database.ts'
 import { insertOrders } from '../store/queries/insert-orders.ts'
 import { type EntitlementRow, loadEntitlements } from '../store/queries/load-entitlements.ts'
 import { asFact, loadFacts, type StoredFact } from '../store/queries/load-facts.ts'
 import { loadPayments } from '../store/queries/load-payments.ts'
+import { loadSubscriptions } from '../store/queries/load-subscriptions.ts'
 import { lockOrders } from '../store/queries/lock-orders.ts'
 import { decodeBook, type OrderKey, type OrderRow, orderLock } from '../store/queries/order-row.ts'
 import type { PaymentRow } from '../store/queries/payment-row.ts'
+import { type SubscriptionRow, summarizeSubscriptionRow } from '../store/queries/subscription-row.ts'
 import { allOf } from './all-of.ts'
 import { bySubject, type PaymentDraft } from './payments.ts'
+import { pinPolicy } from './pin-policy.ts'
 import { type Intake, Statements, takeIn } from './statement.ts'
+import { type SubscriptionDraft, summarizeSubscriptionDraft } from './subscriptions.ts'
 import { invariant, type Work } from './work.ts'
 
 /** One order of the batch, from what is said about it to what will be written. */
@@ -29,6 +34,8 @@ export interface OrderDraft {
   readonly statements: Statements
   /** Payments of this batch that name the order, or named it before. */
   readonly payments: Set<PaymentDraft>
+  /** Subscriptions of this batch that settle the order, or did so before. */
+  readonly subscriptions: Set<SubscriptionDraft>
   /** The items that speak of the order itself, by their place in the batch. */
   readonly items: Set<number>
   row: OrderRow
@@ -42,6 +49,7 @@ export interface OrderDraft {
   /** What is known of the order itself, stored or new, where its book was read anew. */
   facts: readonly Fact[]
   payment_ids: bigint[]
+  subscription_ids: bigint[]
   before: EntitlementRow[]
   state: OrderState | null
   entitlements: readonly EntitlementChange[]
@@ -60,6 +68,7 @@ export function orderDraft(drafts: OrderDrafts, key: OrderKey): OrderDraft {
       lock,
       statements: new Statements(),
       payments: new Set(),
+      subscriptions: new Set(),
       items: new Set(),
       row: placeholder(key, 0n),
       inserted: false,
@@ -68,6 +77,7 @@ export function orderDraft(drafts: OrderDrafts, key: OrderKey): OrderDraft {
       book_changed: false,
       facts: [],
       payment_ids: [],
+      subscription_ids: [],
       before: [],
       state: null,
       entitlements: [],
@@ -92,6 +102,7 @@ function placeholder(key: OrderKey, id: bigint): OrderRow {
     reference: key.reference,
     status: 'awaiting_terms',
     payment_ids: [],
+    subscription_ids: [],
     book: null,
   }
 }
@@ -181,47 +192,80 @@ function adopt(draft: OrderDraft, row: OrderRow): void {
  * Reads, in a statement after the lock, what deriving the orders needs: their own facts where new ones came, sibling
  * payments outside the batch, the rights given so far.
  */
-export async function loadOrderDrafts(
-  work: Work,
-  drafts: OrderDrafts,
-  intake: Intake,
-): Promise<Map<bigint, PaymentRow>> {
+export async function loadOrderDrafts(work: Work, drafts: OrderDrafts, intake: Intake): Promise<Siblings> {
   const all = [...drafts.values()]
-  for (const draft of all) draft.payment_ids = currentPayments(draft)
+  for (const draft of all) {
+    draft.payment_ids = currentPayments(draft)
+    draft.subscription_ids = currentSubscriptions(draft)
+  }
   const inBatch = new Set(all.flatMap((draft) => [...draft.payments].map((payment) => payment.id)))
   const siblings = [...new Set(all.flatMap((draft) => draft.payment_ids))].filter((id) => !inBatch.has(id))
+  const locked = new Set(all.flatMap((draft) => [...draft.subscriptions].map((settling) => settling.row!.id)))
+  const others = [...new Set(all.flatMap((draft) => draft.subscription_ids))].filter((id) => !locked.has(id))
   const granted = all.filter((draft) => draft.row.has_entitlements).map((draft) => draft.row.id)
   // Without terms on the row there may still be some among the facts: a settle that was kept left them there.
   const refolded = all.filter(
     (draft) => draft.refold || draft.statements.size > 0 || draft.book.terms === null,
   )
   const told = refolded.filter((draft) => !draft.inserted).map((draft) => draft.row.id)
-  const [rows, entitlements, facts] = await allOf([
+  const [rows, subscriptions, entitlements, facts] = await allOf([
     siblings.length > 0 ? loadPayments(work.tx, work.bucket, siblings) : [],
+    others.length > 0 ? loadSubscriptions(work.tx, work.bucket, others) : [],
     granted.length > 0 ? loadEntitlements(work.tx, work.bucket, granted) : [],
     told.length > 0 ? loadFacts(work.tx, work.bucket, told) : [],
   ])
   const byOrder = new Map(all.map((draft) => [draft.row.id, draft]))
   for (const row of entitlements) byOrder.get(row.order_id)!.before.push(row)
   const stored = bySubject(facts)
-  for (const draft of refolded) takeInOrderFacts(draft, stored.get(draft.row.id) ?? [], intake)
-  return new Map(rows.map((row) => [row.id, row]))
+  for (const draft of refolded) takeInOrderFacts(work, draft, stored.get(draft.row.id) ?? [], intake)
+  return {
+    payments: new Map(rows.map((row) => [row.id, row])),
+    subscriptions: new Map(subscriptions.map((row) => [row.id, row])),
+  }
 }
 
-/** The payments that name the order now: those on the row, with what this batch's payments changed about it. */
+/** What orders of a batch have outside it. */
+export interface Siblings {
+  readonly payments: ReadonlyMap<bigint, PaymentRow>
+  readonly subscriptions: ReadonlyMap<bigint, SubscriptionRow>
+}
+
+/**
+ * The payments that count for the order now: those on the row, with what this batch's payments changed about it, and
+ * those that came or went along with a subscription.
+ */
 function currentPayments(draft: OrderDraft): bigint[] {
   const ids = new Set(draft.row.payment_ids)
   for (const payment of draft.payments) {
-    const names = payment.state ? payment.state.orders_named : (payment.row?.order_refs ?? [])
-    if (names.includes(draft.key.reference)) ids.add(payment.id)
+    if (payment.paid_orders.includes(draft.key.reference)) ids.add(payment.id)
     else ids.delete(payment.id)
+  }
+  for (const { members, order_refs } of draft.subscriptions) {
+    for (const [id, named] of members) {
+      if (paidOrders(named, [order_refs]).includes(draft.key.reference)) ids.add(id)
+      else ids.delete(id)
+    }
   }
   return [...ids]
 }
 
-function takeInOrderFacts(draft: OrderDraft, stored: readonly StoredFact[], intake: Intake): void {
+function currentSubscriptions(draft: OrderDraft): bigint[] {
+  const ids = new Set(draft.row.subscription_ids)
+  for (const { row, order_refs } of draft.subscriptions) {
+    if (order_refs.includes(draft.key.reference)) ids.add(row!.id)
+    else ids.delete(row!.id)
+  }
+  return [...ids]
+}
+
+function takeInOrderFacts(
+  work: Work,
+  draft: OrderDraft,
+  stored: readonly StoredFact[],
+  intake: Intake,
+): void {
   const known = stored.map((fact) => asFact({ kind: 'order', reference: draft.key.reference }, fact))
-  const fresh = takeIn(intake, draft.row.id, draft.statements, stored)
+  const fresh = takeIn(intake, draft.row.id, pinPolicy(draft.statements, known, work.policy), stored)
   const told = [...known, ...fresh].filter((fact) => fact.kind === 'order_terms')
   if (told.length > 1 && fresh.some((fact) => fact.kind === 'order_terms')) {
     throw new Fault(
@@ -240,25 +284,34 @@ function readBook(draft: OrderDraft): void {
 }
 
 /** Adds terms that the merchant's own orders table gave for an order whose facts, read under its lock, hold none. */
-export function adoptTerms(draft: OrderDraft, terms: OrderTerms, intake: Intake): void {
+export function adoptTerms(work: Work, draft: OrderDraft, terms: OrderTerms, intake: Intake): void {
   const found = new Statements()
   const source = { kind: 'merchant', id: 0n, version: 1 } as const
   found.add(orderTerms({ kind: 'order', reference: draft.key.reference }, terms), source)
-  draft.facts = [...draft.facts, ...takeIn(intake, draft.row.id, found, [])]
+  draft.facts = [...draft.facts, ...takeIn(intake, draft.row.id, pinPolicy(found, [], work.policy), [])]
   readBook(draft)
 }
 
 /** Derives one order from its book and the summaries of all its payments, and plans what is due. */
-export function deriveDraft(work: Work, draft: OrderDraft, siblings: ReadonlyMap<bigint, PaymentRow>): void {
+export function deriveDraft(work: Work, draft: OrderDraft, siblings: Siblings): void {
   const inBatch = new Map([...draft.payments].map((payment) => [payment.id, payment]))
   const summaries: PaymentSummary[] = []
   for (const id of draft.payment_ids) {
     const payment = inBatch.get(id)
-    if (payment?.state)
-      summaries.push(summarize(payment.subject, payment.state))
-    else summaries.push(summarizeRow(payment?.row ?? siblings.get(id)!))
+    if (payment?.state) summaries.push(summarize(payment.subject, payment.state))
+    else summaries.push(summarizeRow(payment?.row ?? siblings.payments.get(id)!))
   }
-  draft.state = deriveOrder(draft.key.reference, draft.book, summaries, work.as_of.toISOString())
+  const settling = new Map(
+    [...draft.subscriptions].map((subscription) => [subscription.row!.id, subscription]),
+  )
+  const subscriptions = draft.subscription_ids.map((id) => {
+    const locked = settling.get(id)
+    return locked
+      ? summarizeSubscriptionDraft(locked)
+      : summarizeSubscriptionRow(siblings.subscriptions.get(id)!)
+  })
+  const as_of = work.as_of.toISOString()
+  draft.state = deriveOrder(draft.key.reference, draft.book, summaries, as_of, subscriptions)
   const plan = planEffects(
     {
       reference: draft.key.reference,

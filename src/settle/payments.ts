@@ -34,6 +34,8 @@ export interface PaymentDraft {
   has_stand_ins: boolean
   /** Its row was inserted with the final state, so there is nothing to update. */
   complete: boolean
+  /** The orders that it counts for: those that it names, or those of its subscription. */
+  paid_orders: readonly string[]
 }
 
 export type PaymentDrafts = Map<string, PaymentDraft>
@@ -62,6 +64,7 @@ export function paymentDraft(drafts: PaymentDrafts, tenant: string, subject: Pay
       linked_to: null,
       has_stand_ins: false,
       complete: false,
+      paid_orders: [],
     }
     drafts.set(lock, draft)
   }
@@ -166,7 +169,8 @@ export function changesOrder(draft: PaymentDraft): boolean {
     BigInt(row.reversed_minor) !== state.reversed_minor ||
     encodeAftermath(decodeAftermath(row.aftermath)) !== encodeAftermath(state.aftermath) ||
     (row.moved_at?.getTime() ?? null) !== (state.moved_at === null ? null : Date.parse(state.moved_at)) ||
-    row.order_refs.join('\n') !== state.orders_named.join('\n')
+    row.order_refs.join('\n') !== state.orders_named.join('\n') ||
+    row.subscription_refs.join('\n') !== state.subscriptions_named.join('\n')
   )
 }
 

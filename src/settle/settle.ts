@@ -1,4 +1,6 @@
 import { Fault } from '../facts/fault.ts'
+import type { PolicyOptions } from '../rules/policy.ts'
+import { paidOrders } from '../rules/settled-orders.ts'
 import type { Database } from '../store/database.ts'
 import { lostRace } from '../store/driver-fault.ts'
 import { deleteEventWitnesses } from '../store/queries/replace-witnesses.ts'
@@ -19,10 +21,10 @@ import {
   type OrderDrafts,
   orderDraft,
 } from './orders.ts'
-import { changesOrder, type PaymentDrafts, settlePayments } from './payments.ts'
+import { changesOrder, settlePayments } from './payments.ts'
 import type { Recorded } from './record-events.ts'
 import { emptyIntake, type Intake } from './statement.ts'
-import { settleSubscriptions } from './subscriptions.ts'
+import { changesSettled, settleSubscriptions, subscriptionNamed } from './subscriptions.ts'
 import { DormantFacts, type Work } from './work.ts'
 import { type Kept, NOTHING_WRITTEN, startWriting, type Writing } from './write.ts'
 
@@ -33,6 +35,8 @@ export interface SettleContext {
   readonly ids: Ids
   /** One-shot topics that somebody is told of. */
   readonly topics: ReadonlySet<string>
+  /** The installation's own policy, pinned to each order when it is registered. Default: the defaults of the rules. */
+  readonly policy?: PolicyOptions | undefined
   readonly onEntitlement: OnEntitlement | null
   readonly findOrders: FindOrders | null
   readonly hook_limit_ms: number
@@ -126,6 +130,7 @@ async function attempt(
       epoch: context.epoch,
       ids: context.ids,
       topics: context.topics,
+      policy: context.policy ?? {},
       with_dormant,
     }
     const { kept, writing } = await settleClaimed(context, work, claimed, options, reached)
@@ -167,9 +172,9 @@ async function settleClaimed(
   await takeBack(work, recorded)
   const intake = emptyIntake()
   await settlePayments(work, drafts.payments, payments, intake)
-  await settleSubscriptions(work, drafts.subscriptions, intake)
+  await settleSubscriptions(work, drafts.subscriptions, drafts.payments, intake)
   if (options.depth === 'full') {
-    nameOrders(drafts.payments, drafts.orders)
+    nameOrders(drafts)
     if (drafts.orders.size > 0) {
       await lockOrderDrafts(work, drafts.orders, orders)
       await reached('locked')
@@ -202,21 +207,42 @@ async function takeBack(work: Work, recorded: readonly Recorded[]): Promise<void
   if (ids.length > 0) await deleteEventWitnesses(work.tx, work.bucket, ids)
 }
 
-/** The orders of payments that changed: those they name now and those they named before. */
-function nameOrders(payments: PaymentDrafts, orders: OrderDrafts): void {
+/** The orders of payments and subscriptions that changed: those that they concern now and those that they did before. */
+function nameOrders({ payments, subscriptions, orders }: Gathered): void {
   for (const payment of payments.values()) {
     if (!payment.rederive && !changesOrder(payment)) continue
-    const names = new Set([...(payment.row?.order_refs ?? []), ...(payment.state?.orders_named ?? [])])
-    for (const reference of names) {
-      const order = orderDraft(orders, { tenant: payment.key.tenant, reference })
+    const { row, state, key } = payment
+    const settling = (ids: readonly string[]) =>
+      ids.flatMap((id) => subscriptionNamed(subscriptions, payment, id) ?? [])
+    const before = paidOrders(
+      row?.order_refs ?? [],
+      settling(row?.subscription_refs ?? []).map((subscription) => subscription.row!.order_refs),
+    )
+    payment.paid_orders = paidOrders(
+      state ? state.orders_named : (row?.order_refs ?? []),
+      settling(state ? state.subscriptions_named : (row?.subscription_refs ?? [])).map(
+        (subscription) => subscription.order_refs,
+      ),
+    )
+    for (const reference of new Set([...before, ...payment.paid_orders])) {
+      const order = orderDraft(orders, { tenant: key.tenant, reference })
       order.payments.add(payment)
       order.refold ||= payment.rederive
+    }
+  }
+  for (const subscription of subscriptions.values()) {
+    if (!subscription.rederive && !changesSettled(subscription)) continue
+    for (const reference of new Set([...subscription.row!.order_refs, ...subscription.order_refs])) {
+      const order = orderDraft(orders, { tenant: subscription.key.tenant, reference })
+      order.subscriptions.add(subscription)
+      order.refold ||= subscription.rederive
     }
   }
 }
 
 function placesOf(order: OrderDraft): Set<number> {
-  return new Set([...order.items, ...[...order.payments].flatMap((payment) => [...payment.items])])
+  const parts = [...order.payments, ...order.subscriptions]
+  return new Set([...order.items, ...parts.flatMap((part) => [...part.items])])
 }
 
 async function deriveOrders(
@@ -258,7 +284,7 @@ async function findTerms(
       const found = await runHook(work.tx, context.hook_limit_ms, (tx) => findOrders(references, tx, tenant))
       for (const order of asked) {
         const terms = found.get(order.key.reference)
-        if (terms) adoptTerms(order, terms, intake)
+        if (terms) adoptTerms(work, order, terms, intake)
       }
     } catch (error) {
       if (lostRace(error)) throw error

@@ -1,6 +1,8 @@
 import { errorCode } from '../store/driver-fault.ts'
+import { completeOperations } from '../store/queries/complete-operations.ts'
 import { deleteStaleReturns } from '../store/queries/delete-stale-returns.ts'
 import { finishLookup } from '../store/queries/finish-lookup.ts'
+import { finishOperation } from '../store/queries/finish-operation.ts'
 import { insertEffects, type NewEffect } from '../store/queries/insert-effects.ts'
 import { insertFacts } from '../store/queries/insert-facts.ts'
 import { updateSubscriptions } from '../store/queries/lock-subscriptions.ts'
@@ -23,6 +25,7 @@ import { type Judged, raiseJudged } from './raise.ts'
 import type { Recorded } from './record-events.ts'
 import type { Intake } from './statement.ts'
 import type { SubscriptionDraft } from './subscriptions.ts'
+import { FAILING, toldOperations } from './told-operations.ts'
 import { DormantFacts, invariant, type Work } from './work.ts'
 
 /** Places of the items that are kept and not settled, each with the reason. */
@@ -80,7 +83,12 @@ export async function startWriting(
   if (refiled.length > 0) run(refileEvents(tx, bucket, refiled))
   const wanted = recorded.flatMap(({ item, source }) => (source ? item.lookups : []))
   if (wanted.length > 0) run(requestLookups(tx, bucket, as_of, wanted))
-  for (const { item } of recorded) if (item.answers) run(finishLookup(tx, bucket, as_of, item.answers))
+  for (const { item } of recorded) {
+    if (item.answers) run(finishLookup(tx, bucket, as_of, item.answers))
+    if (item.operation) run(finishOperation(tx, bucket, as_of, item.operation))
+  }
+  const told = payments.flatMap(({ subject, statements }) => toldOperations(subject, statements.facts()))
+  if (told.length > 0) run(completeOperations(tx, bucket, as_of, told, FAILING))
   const closed_ended = running.length
   if (subscriptions.length > 0) run(writeSubscriptions(work, subscriptions))
   const judged = judge(payments, subscriptions, orders)
@@ -96,6 +104,8 @@ async function writeSubscriptions(work: Work, subscriptions: readonly Subscripti
     facts_rev: draft.row!.facts_rev,
     open_exceptions: draft.state!.exceptions.length,
     state: draft.state!,
+    payment_ids: draft.payment_ids,
+    order_refs: draft.order_refs,
   }))
   const count = await updateSubscriptions(work.tx, work.bucket, work.as_of, writes)
   invariant(count === writes.length, 'a subscription changed under its lock')
@@ -156,6 +166,7 @@ function writeOrders(work: Work, orders: readonly OrderDraft[]): Promise<unknown
       open_exceptions: order.state!.exceptions.length,
       has_entitlements: order.before.length > 0 || order.entitlements.length > 0,
       payment_ids: order.payment_ids,
+      subscription_ids: order.subscription_ids,
       book: order.book_changed ? order.book : null,
       terms: order.book.terms,
       state: order.state!,

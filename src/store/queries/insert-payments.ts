@@ -8,18 +8,19 @@ const INSERT: Statement = {
     insert into payments (bucket, id, facts_rev, created_at, updated_at, tenant, namespace, account, provider_payment_id,
       linked_to, has_stand_ins, open_exceptions, has_returns, moved_at, status, currency, authorized_minor,
       captured_minor, refunded_minor, refund_pending_minor, disputed_minor, lost_minor, reversed_minor, order_refs,
-      aftermath)
+      aftermath, subscription_refs)
     select $1, p.id, 1, now(), now(), p.tenant, p.namespace, p.account, p.provider_payment_id,
       p.linked_to, p.has_stand_ins, p.open_exceptions, p.has_returns, p.moved_at, p.status, p.currency,
       p.authorized_minor, p.captured_minor, p.refunded_minor, p.refund_pending_minor, p.disputed_minor, p.lost_minor,
-      p.reversed_minor, p.order_refs::text[], p.aftermath
+      p.reversed_minor, p.order_refs::text[], p.aftermath, p.subscription_refs::text[]
     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::boolean[], $8::int[], $9::boolean[],
       $10::timestamptz[], $11::text[], $12::text[], $13::numeric[], $14::numeric[], $15::numeric[], $16::numeric[],
       $17::numeric[], $18::numeric[], $19::numeric[], $20::text[], $21::jsonb[],
-      $22::bigint[])
+      $22::text[], $23::bigint[])
       as p(tenant, namespace, account, provider_payment_id, linked_to, has_stand_ins, open_exceptions, has_returns,
         moved_at, status, currency, authorized_minor, captured_minor, refunded_minor, refund_pending_minor,
-        disputed_minor, lost_minor, reversed_minor, order_refs, aftermath, id)
+        disputed_minor, lost_minor, reversed_minor, order_refs, aftermath,
+        subscription_refs, id)
     on conflict (provider_payment_id, namespace, account, tenant, bucket) do nothing
     returning id`,
 }

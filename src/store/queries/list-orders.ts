@@ -12,6 +12,8 @@ export interface WholeOrderRow {
   readonly net_minor: string
   readonly surplus_minor: string
   readonly payment_ids: readonly bigint[]
+  readonly subscription_ids: readonly bigint[]
+  readonly holder: string | null
   /** As stored; null for a placeholder. */
   readonly book: object | null
   readonly next_wakeup_at: Date | null
@@ -23,7 +25,7 @@ export interface WholeOrderRow {
 }
 
 const COLUMNS = `id, tenant, reference, status, currency, amount_minor, paid_minor, net_minor, surplus_minor, payment_ids,
-  book, next_wakeup_at, open_exceptions, has_entitlements, created_at, updated_at`
+  subscription_ids, holder, book, next_wakeup_at, open_exceptions, has_entitlements, created_at, updated_at`
 
 const LIST: Statement = {
   name: 'list-orders',

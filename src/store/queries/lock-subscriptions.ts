@@ -1,18 +1,7 @@
 import type { SubscriptionState } from '../../rules/subscription-state.ts'
 import type { Queryable, Statement } from '../database.ts'
-
-export interface SubscriptionKey {
-  readonly tenant: string
-  readonly namespace: string
-  readonly account: string
-  readonly provider_subscription_id: string
-}
-
-export interface SubscriptionRow extends SubscriptionKey {
-  readonly id: bigint
-  readonly facts_rev: bigint
-  readonly open_exceptions: number
-}
+import { arrayLiteral } from './payment-arrays.ts'
+import { SUBSCRIPTION_COLUMNS, type SubscriptionKey, type SubscriptionRow } from './subscription-row.ts'
 
 const INSERT: Statement = {
   name: 'insert-subscriptions',
@@ -28,7 +17,7 @@ const LOCK: Statement = {
   text: `
     select s.* from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as k(tenant, namespace, account, provider_subscription_id),
       lateral (
-        select id, facts_rev, open_exceptions, tenant, namespace, account, provider_subscription_id from subscriptions
+        select ${SUBSCRIPTION_COLUMNS} from subscriptions
         where provider_subscription_id = k.provider_subscription_id and namespace = k.namespace and account = k.account
           and tenant = k.tenant and bucket = $1
         for no key update offset 0
@@ -40,16 +29,13 @@ const UPDATE: Statement = {
   text: `
     update subscriptions s set
       facts_rev = s.facts_rev + 1, updated_at = $2, status = u.status, period_end = u.period_end, cancel_at = u.cancel_at,
-      open_exceptions = u.open_exceptions
-    from unnest($3::bigint[], $4::bigint[], $5::text[], $6::timestamptz[], $7::timestamptz[], $8::int[])
-      as u(id, facts_rev, status, period_end, cancel_at, open_exceptions)
+      open_exceptions = u.open_exceptions, since = u.since, ended_from = u.ended_from,
+      payment_ids = u.payment_ids::bigint[], order_refs = u.order_refs::text[]
+    from unnest($3::bigint[], $4::bigint[], $5::text[], $6::timestamptz[], $7::timestamptz[], $8::int[],
+      $9::timestamptz[], $10::text[], $11::text[], $12::text[])
+      as u(id, facts_rev, status, period_end, cancel_at, open_exceptions, since, ended_from, payment_ids, order_refs)
     where s.id = u.id and s.bucket = $1 and s.facts_rev = u.facts_rev
     returning s.id`,
-}
-
-/** A string that is equal exactly for subscriptions under one lock. */
-export function subscriptionLock(key: SubscriptionKey): string {
-  return `${key.tenant}\n${key.namespace}\n${key.account}\n${key.provider_subscription_id}`
 }
 
 /** Inserts the rows that are missing and then, in a later statement, locks and reads them all. */
@@ -82,6 +68,8 @@ export async function updateSubscriptions(
     readonly facts_rev: bigint
     readonly open_exceptions: number
     readonly state: SubscriptionState
+    readonly payment_ids: readonly bigint[]
+    readonly order_refs: readonly string[]
   }[],
 ): Promise<number> {
   const rows = await db.query(UPDATE, [
@@ -93,6 +81,10 @@ export async function updateSubscriptions(
     subscriptions.map((subscription) => subscription.state.period_end),
     subscriptions.map((subscription) => subscription.state.cancel_at),
     subscriptions.map((subscription) => subscription.open_exceptions),
+    subscriptions.map((subscription) => subscription.state.since),
+    subscriptions.map((subscription) => subscription.state.ended_from),
+    subscriptions.map((subscription) => arrayLiteral(subscription.payment_ids)),
+    subscriptions.map((subscription) => arrayLiteral(subscription.order_refs)),
   ])
   return rows.length
 }

@@ -21,6 +21,7 @@ export function stateArrays(writes: readonly PaymentWrite[]): Parameter[] {
     writes.map((write) => write.state.reversed_minor),
     writes.map((write) => arrayLiteral(write.state.orders_named)),
     writes.map((write) => encodeAftermath(write.state.aftermath)),
+    writes.map((write) => arrayLiteral(write.state.subscriptions_named)),
   ]
 }
 

@@ -26,6 +26,7 @@ export interface PaymentRow {
   /** As stored; `decodeAftermath` reads it. */
   readonly aftermath: object | null
   readonly order_refs: readonly string[]
+  readonly subscription_refs: readonly string[]
 }
 
 export interface PaymentKey {
@@ -48,7 +49,7 @@ export function subjectOf(row: PaymentRow): PaymentSubject {
 /** Columns in the order in which `PaymentRow` names them, for select lists. */
 export const PAYMENT_COLUMNS = `id, facts_rev, linked_to, moved_at, open_exceptions, has_stand_ins, has_returns, tenant,
   namespace, account, provider_payment_id, status, currency, authorized_minor, captured_minor, refunded_minor,
-  refund_pending_minor, disputed_minor, lost_minor, reversed_minor, aftermath, order_refs`
+  refund_pending_minor, disputed_minor, lost_minor, reversed_minor, aftermath, order_refs, subscription_refs`
 
 /** What is written of a derived state, whether the row is inserted or updated. */
 export interface PaymentWrite {

@@ -11,7 +11,7 @@ const UPDATE: Statement = {
     with rights as (
       insert into entitlements (bucket, updated_at, order_id, item, quantity, state, revision)
       select $1, $2, e.order_id, e.item, e.quantity, e.state, e.revision
-      from unnest($19::bigint[], $20::text[], $21::int[], $22::text[], $23::bigint[])
+      from unnest($21::bigint[], $22::text[], $23::int[], $24::text[], $25::bigint[])
         as e(order_id, item, quantity, state, revision)
       on conflict (order_id, item, bucket) do update set
         updated_at = excluded.updated_at, quantity = excluded.quantity, state = excluded.state,
@@ -19,22 +19,25 @@ const UPDATE: Statement = {
     ), updated as (
     insert into orders (bucket, created_at, updated_at, id, facts_rev, tenant, reference, effect_seq, open_exceptions,
       has_entitlements, status, currency, amount_minor, paid_minor, net_minor, surplus_minor, payment_ids,
-      next_wakeup_at, book)
+      next_wakeup_at, book, subscription_ids, holder)
     select $1, $2, $2, o.id, o.facts_rev + 1, o.tenant, o.reference, o.effect_seq, o.open_exceptions,
       o.has_entitlements, o.status, o.currency, o.amount_minor, o.paid_minor, o.net_minor, o.surplus_minor,
-      o.payment_ids::bigint[], o.next_wakeup_at, o.book
+      o.payment_ids::bigint[], o.next_wakeup_at, o.book, o.subscription_ids::bigint[],
+      o.holder
     from unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::int[], $9::boolean[], $10::text[],
       $11::text[], $12::numeric[], $13::numeric[], $14::numeric[], $15::numeric[], $16::text[], $17::timestamptz[],
-      $18::jsonb[])
+      $18::jsonb[], $19::text[], $20::text[])
       as o(id, facts_rev, tenant, reference, effect_seq, open_exceptions, has_entitlements, status, currency,
-        amount_minor, paid_minor, net_minor, surplus_minor, payment_ids, next_wakeup_at, book)
+        amount_minor, paid_minor, net_minor, surplus_minor, payment_ids, next_wakeup_at, book,
+        subscription_ids, holder)
     on conflict (id, bucket) do update set
       facts_rev = excluded.facts_rev, updated_at = excluded.updated_at, effect_seq = excluded.effect_seq,
       open_exceptions = excluded.open_exceptions, has_entitlements = excluded.has_entitlements,
       status = excluded.status, currency = excluded.currency, amount_minor = excluded.amount_minor,
       paid_minor = excluded.paid_minor, net_minor = excluded.net_minor, surplus_minor = excluded.surplus_minor,
       payment_ids = excluded.payment_ids, next_wakeup_at = excluded.next_wakeup_at,
-      book = coalesce(excluded.book, orders.book)
+      book = coalesce(excluded.book, orders.book), subscription_ids = excluded.subscription_ids,
+      holder = coalesce(excluded.holder, orders.holder)
       where orders.facts_rev = excluded.facts_rev - 1
     returning 1
     )
@@ -50,6 +53,7 @@ export interface OrderWrite {
   readonly open_exceptions: number
   readonly has_entitlements: boolean
   readonly payment_ids: readonly bigint[]
+  readonly subscription_ids: readonly bigint[]
   /** Null where the stored one stands. */
   readonly book: OrderBook | null
   readonly terms: OrderBook['terms']
@@ -86,6 +90,8 @@ export async function updateOrders(
     orders.map((order) => arrayLiteral(order.payment_ids)),
     orders.map((order) => order.state.next_wakeup),
     orders.map((order) => (order.book ? encodeBook(order.book) : null)),
+    orders.map((order) => arrayLiteral(order.subscription_ids)),
+    orders.map((order) => order.terms?.holder ?? null),
     rights.map((right) => right.order_id),
     rights.map((right) => right.item),
     rights.map((right) => right.quantity),

@@ -14,17 +14,19 @@ const UPDATE: Statement = {
     insert into payments (bucket, created_at, updated_at, id, facts_rev, tenant, namespace, account, provider_payment_id,
       linked_to, has_stand_ins, open_exceptions, has_returns, moved_at, status, currency, authorized_minor,
       captured_minor, refunded_minor, refund_pending_minor, disputed_minor, lost_minor, reversed_minor, order_refs,
-      aftermath)
+      aftermath, subscription_refs)
     select $1, $2, $2, p.id, p.facts_rev + 1, p.tenant, p.namespace, p.account, p.provider_payment_id,
       p.linked_to, p.has_stand_ins, p.open_exceptions, p.has_returns, p.moved_at, p.status, p.currency,
       p.authorized_minor, p.captured_minor, p.refunded_minor, p.refund_pending_minor, p.disputed_minor, p.lost_minor,
-      p.reversed_minor, p.order_refs::text[], p.aftermath
+      p.reversed_minor, p.order_refs::text[], p.aftermath, p.subscription_refs::text[]
     from unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::boolean[],
       $11::int[], $12::boolean[], $13::timestamptz[], $14::text[], $15::text[], $16::numeric[], $17::numeric[],
-      $18::numeric[], $19::numeric[], $20::numeric[], $21::numeric[], $22::numeric[], $23::text[], $24::jsonb[])
+      $18::numeric[], $19::numeric[], $20::numeric[], $21::numeric[], $22::numeric[], $23::text[], $24::jsonb[],
+      $25::text[])
       as p(id, facts_rev, tenant, namespace, account, provider_payment_id, linked_to, has_stand_ins, open_exceptions,
         has_returns, moved_at, status, currency, authorized_minor, captured_minor, refunded_minor, refund_pending_minor,
-        disputed_minor, lost_minor, reversed_minor, order_refs, aftermath)
+        disputed_minor, lost_minor, reversed_minor, order_refs, aftermath,
+        subscription_refs)
     on conflict (id, bucket) do update set
       facts_rev = excluded.facts_rev, updated_at = excluded.updated_at, linked_to = excluded.linked_to,
       has_stand_ins = excluded.has_stand_ins, open_exceptions = excluded.open_exceptions,
@@ -33,7 +35,7 @@ const UPDATE: Statement = {
       captured_minor = excluded.captured_minor, refunded_minor = excluded.refunded_minor,
       refund_pending_minor = excluded.refund_pending_minor, disputed_minor = excluded.disputed_minor,
       lost_minor = excluded.lost_minor, reversed_minor = excluded.reversed_minor, order_refs = excluded.order_refs,
-      aftermath = excluded.aftermath
+      aftermath = excluded.aftermath, subscription_refs = excluded.subscription_refs
       where payments.facts_rev = excluded.facts_rev - 1
     returning 1
     )
