@@ -8,6 +8,7 @@ import type { Provider } from './providers/contract.ts'
 import type { BatcherOptions } from './receive/batcher.ts'
 import type { ReceiverOptions } from './receive/receiver.ts'
 import type { PaymentReturn } from './reconcile/payment-return.ts'
+import { type PolicyOptions, policyProblem } from './rules/policy.ts'
 import type { FindOrders, OnEntitlement } from './settle/hook.ts'
 import type { SettlerOptions } from './settle/settler.ts'
 import { type WatchOptions, watchLimits } from './watch/watch-options.ts'
@@ -36,6 +37,11 @@ export interface PaidOnceOptions {
   readonly onEntitlement?: OnEntitlement | undefined
   /** Finds orders in your own tables, in the same transaction, when a payment names one that nobody registered. */
   readonly findOrders?: FindOrders | undefined
+  /**
+   * What money that goes back does to access, and what is done by itself, where it differs from the defaults
+   * (`docs/policies.md`). Pinned to each order when it is registered; an order may be registered with options of its own.
+   */
+  readonly policy?: PolicyOptions | undefined
   /** How effects leave: a deliverer for all, or handlers by topic (`'*'` for the rest). Default: one log line each. */
   readonly effects?: Deliverer | Handlers | undefined
   /** Who is told of exceptions, how, and when not. Default: what `effects` does with `exception.opened`. */
@@ -77,6 +83,8 @@ export function checkOptions(options: PaidOnceOptions): void {
   }
   if (options.alerts !== undefined) readAlerts(options.alerts)
   watchLimits(options.watches)
+  const problem = policyProblem(options.policy ?? {})
+  if (problem !== null) throw new Fault('config_invalid', problem)
   const owners = new Map<string, string>()
   for (const [name, given] of Object.entries(options.endpoints ?? {})) {
     if (!ENDPOINT_NAME.test(name)) {

@@ -95,6 +95,7 @@ export class PaidOnce {
       epoch: installation.epoch,
       ids: newIds(),
       topics: topicsOf(options.effects),
+      policy: options.policy,
       onCommitted: () => this.#announce(),
       onHook: (failure: string | null) => {
         if (failure !== null) this.#complain(hookFailed(failure))

@@ -3,7 +3,7 @@ import { type OrderClosed, type OrderItem, type OrderTerms, orderClosed, orderTe
 import { LARGEST_MINOR } from '../money/amount.ts'
 import { exponentOf } from '../money/currency.ts'
 import { cleanText, utcTime } from '../providers/field.ts'
-import { resolvePolicy } from '../rules/policy.ts'
+import { type Policy, type PolicyOverrides, resolvePolicy } from '../rules/policy.ts'
 import { settleItem } from '../settle/item.ts'
 import type { SettleResult } from '../settle/settler.ts'
 import type { Batcher } from './batcher.ts'
@@ -21,8 +21,8 @@ export interface OrderRegistration {
   readonly expires_at?: string | undefined
   /** Only money of this provider account fulfils the order. */
   readonly account?: string | undefined
-  /** Policy options that differ from the defaults; pinned with the terms. */
-  readonly policy?: OrderTerms['policy']
+  /** Policy options of this order alone, amounts in minor units of its currency; pinned with the terms. */
+  readonly policy?: Partial<Policy> | undefined
   /** Default: the tenant of the installation. */
   readonly tenant?: string | undefined
 }
@@ -120,8 +120,9 @@ export function checkedTerms(order: Omit<OrderRegistration, 'tenant'>): OrderTer
     refuse('`expires_at` is no ISO 8601 time with a zone.')
   if (order.account !== undefined && cleanText(order.account) === undefined)
     refuse('`account` is blank or has characters that no account has.')
-  const policy = order.policy ? resolvePolicy(order.policy) : undefined
-  if (policy && 'problem' in policy) refuse(policy.problem)
+  const policy = given(order.policy)
+  const resolved = policy ? resolvePolicy(policy) : undefined
+  if (resolved && 'problem' in resolved) refuse(resolved.problem)
   return {
     amount_minor,
     currency: order.currency,
@@ -131,8 +132,14 @@ export function checkedTerms(order: Omit<OrderRegistration, 'tenant'>): OrderTer
       .sort((a, b) => (a.item < b.item ? -1 : 1)),
     expires_at,
     account: order.account,
-    policy: order.policy,
+    policy,
   }
+}
+
+/** The options that say something; an undefined one, or null for no limit, is left out. */
+function given(policy: Partial<Policy> | undefined): PolicyOverrides | undefined {
+  const said = Object.entries(policy ?? {}).filter(([, value]) => value !== undefined && value !== null)
+  return said.length === 0 ? undefined : (Object.fromEntries(said) as PolicyOverrides)
 }
 
 /** As many as a row of `entitlements` can hold. */

@@ -70,7 +70,8 @@ export function aftermathOf(
     inquiry_minor: least(of_disputes('warned_minor', 'inquiry'), captured_minor),
     won_minor: least(of_disputes('won_minor'), captured_minor),
     partly_lost_minor: least(partly_lost, lost_minor),
-    prevented_minor: of_refunds((refund) => succeeded(refund, 'dispute_prevention')) + unrefunded(refunds, disputes),
+    prevented_minor:
+      of_refunds((refund) => succeeded(refund, 'dispute_prevention')) + unrefunded(refunds, disputes),
     external_minor: of_refunds((refund) => succeeded(refund, 'external')),
     returned_minor: of_refunds(
       ({ ever_succeeded, status }) =>
@@ -96,7 +97,10 @@ export function unrefunded(refunds: readonly RefundState[], disputes: readonly D
 }
 
 /** In proportion, rounded up: for a payment that counts as more or less than it brought. */
-export function scaledAftermath(aftermath: Aftermath | null, scaled: (amount: bigint) => bigint): Aftermath | null {
+export function scaledAftermath(
+  aftermath: Aftermath | null,
+  scaled: (amount: bigint) => bigint,
+): Aftermath | null {
   if (aftermath === null) return null
   const amounts = AFTERMATH_AMOUNTS.map((name) => [name, scaled(aftermath[name])] as const)
   return { ...aftermath, ...Object.fromEntries(amounts) }

@@ -63,7 +63,10 @@ export function deriveCollection(
   }
 }
 
-function firstMoved(contents: readonly PaymentMilestoneReached[], milestone: PaymentMilestone): string | null {
+function firstMoved(
+  contents: readonly PaymentMilestoneReached[],
+  milestone: PaymentMilestone,
+): string | null {
   return earliest(contents.filter((content) => content.milestone === milestone).map((c) => c.moved_at))
 }
 

@@ -181,7 +181,7 @@ function problemOf(option: string, value: string | number | boolean | bigint): s
 }
 
 function isAccepted({ words, number, amount }: Accepts, value: string | number | boolean | bigint): boolean {
-  if (typeof value === 'string') return words !== undefined && words.includes(value)
+  if (typeof value === 'string') return words?.includes(value) === true
   if (typeof value === 'bigint') return amount !== undefined && value >= 0n
   if (number === undefined || !Number.isSafeInteger(value)) return false
   return Number(value) >= number.min && Number(value) <= (number.max ?? Number.MAX_SAFE_INTEGER)

@@ -1,4 +1,5 @@
 import { Fault } from '../facts/fault.ts'
+import type { PolicyOptions } from '../rules/policy.ts'
 import type { Transaction } from '../store/database.ts'
 import type { Ids } from '../store/queries/take-ids.ts'
 
@@ -12,6 +13,8 @@ export interface Work {
   readonly ids: Ids
   /** One-shot topics that somebody is told of; the others leave no row. Level effects always do. */
   readonly topics: ReadonlySet<string>
+  /** The installation's own policy, for orders that are registered now. */
+  readonly policy: PolicyOptions
   /** Also read facts that lost their last witness to a replay; asked for when the store shows that there are some. */
   readonly with_dormant: boolean
 }
