@@ -33,11 +33,12 @@ export type Ask = (url: string, request: AskRequest) => Promise<AskAnswer>
 export function newAsk(fetcher: typeof fetch, now_ms: () => number): Ask {
   return async (url, request) => {
     const target = permitted(url, request.hosts)
+    const headers = sendable(request.headers, target.host)
     const answer_max = request.answer_max ?? 4 * 1024 * 1024
     try {
       const response = await fetcher(target, {
         method: request.method ?? 'GET',
-        headers: { ...request.headers },
+        headers,
         body: request.body === undefined ? null : (request.body as RequestInit['body'] & {}),
         redirect: 'manual',
         signal: AbortSignal.timeout(request.limit_ms),
@@ -64,6 +65,22 @@ function permitted(url: string, hosts: readonly string[]): URL {
     'config_invalid',
     `The address ${target?.host ?? ''} may not be asked. Allowed over https: ${hosts.join(', ')}.`,
   )
+}
+
+/** The platform's own complaint quotes the value, which may be a secret, so it goes no further than here. */
+function sendable(headers: AskRequest['headers'], host: string): Headers {
+  const sent = new Headers()
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    try {
+      sent.set(name, value)
+    } catch {
+      throw new Fault(
+        'config_invalid',
+        `The header ${name} for ${host} has characters that cannot be sent. Copy the credentials again, on one line.`,
+      )
+    }
+  }
+  return sent
 }
 
 async function wholeBody(response: Response, answer_max: number): Promise<Buffer> {
