@@ -109,6 +109,8 @@ export interface Lookup {
    * @throws Fault `provider_unavailable` when a page could not be had
    */
   list?(kind: ListedKind, window: Window, context: LookupContext): AsyncIterable<readonly ListedItem[]>
+  /** By which time `list` selects: creation, or when money moved as its facts tell it; left out where nobody knows. */
+  readonly listed_by?: Readonly<Partial<Record<ListedKind, 'created' | 'moved'>>> | undefined
   refund?(request: RefundRequest, context: LookupContext): Promise<OperationAnswer>
   charge?(request: ChargeRequest, context: LookupContext): Promise<OperationAnswer>
 }

@@ -26,7 +26,12 @@ export type BreakClass =
   /** Nothing can be said: not comparable, or outside what was listed. */
   | 'unverifiable'
 
-export type ReconciliationClass = 'matched' | 'matched_within_tolerance' | BreakClass
+export type ReconciliationClass =
+  | 'matched'
+  | 'matched_within_tolerance'
+  /** Only the provider has it, and it carries none of our references. */
+  | 'not_ours'
+  | BreakClass
 
 /** What one side says of an object. Null is no information. */
 export interface Side {
@@ -44,6 +49,8 @@ export interface TheirSide extends Side {
   readonly original: { readonly amount_minor: bigint; readonly currency: string } | null
   /** True when its payment is known to us; always so for a payment itself. */
   readonly payment_known: boolean
+  /** The adapter read it and found nothing in it that concerns us. */
+  readonly foreign: boolean
 }
 
 export interface OurSide extends Side {
@@ -76,10 +83,10 @@ export function compareItem(
   ours: OurSide | null,
   basis: ComparisonBasis,
 ): Judgement {
-  if (ours === null) {
-    const orphaned = kind === 'refunds' && !theirs.payment_known
-    return judged(orphaned ? 'unexplained_refund' : 'missing_internal', { settles: !basis.settled })
-  }
+  const settles = ours === null && !basis.settled
+  if (ours === null && theirs.foreign) return judged(theirs.amount_minor === null ? 'unverifiable' : 'not_ours')
+  if (kind === 'refunds' && !theirs.payment_known) return judged('unexplained_refund', { settles })
+  if (ours === null) return judged('missing_internal', { settles })
   const ahead = whoIsAhead(kind, theirs.status, ours.status)
   if (ahead === 'theirs' && !basis.settled) return judged('status_mismatch', { settles: true })
   if (ahead !== null) {
@@ -146,9 +153,9 @@ function judged(
   return { class: found, settles, expires_at_ms }
 }
 
-/** True for what is no difference. */
-export function isMatch(found: ReconciliationClass): found is 'matched' | 'matched_within_tolerance' {
-  return found === 'matched' || found === 'matched_within_tolerance'
+/** True for what is a difference between two sides that speak of one object. */
+export function isBreak(found: ReconciliationClass): found is BreakClass {
+  return found !== 'matched' && found !== 'matched_within_tolerance' && found !== 'not_ours'
 }
 
 /** Differences that a person has to explain. The others explain themselves, or may yet. */

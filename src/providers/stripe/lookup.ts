@@ -27,6 +27,7 @@ export function newStripeLookup(setup: ApiSetup): Lookup {
     fetch: (request, _expected, context) => fetchAtStripe(setup, source, request, context),
     find: (reference, expected, context) => findAtStripe(setup, source, reference, expected, context),
     list: (kind, window, context) => listAtStripe(setup, source, kind, window, context),
+    listed_by: { payments: 'moved', refunds: 'moved', disputes: 'created' },
     refund: (request, context) => refundAtStripe(setup, source, request, context),
     charge: (request, context) => chargeAtStripe(setup, source, request, context),
   }

@@ -1,7 +1,15 @@
 import type { ExceptionKind, Severity } from '../../facts/exception.ts'
 import type { Queryable, Statement } from '../database.ts'
 
-export type ExceptionOrigin = 'rules' | 'receive' | 'settle' | 'effects' | 'operator' | 'watch'
+export type ExceptionOrigin =
+  | 'rules'
+  | 'receive'
+  | 'settle'
+  | 'effects'
+  | 'operator'
+  | 'watch'
+  | 'operations'
+  | 'reconcile'
 export type ExceptionSubject =
   | 'payment'
   | 'order'
@@ -10,6 +18,7 @@ export type ExceptionSubject =
   | 'endpoint'
   | 'effect'
   | 'installation'
+  | 'operation'
 
 export interface NewException {
   readonly tenant: string

@@ -16,11 +16,16 @@ const OF_RUN: Statement = {
     where reconciliation_id = $2 and bucket = $1 order by kind`,
 }
 
-const NEWEST: Statement = {
-  name: 'find-newest-coverage',
+// The end of the first unbroken stretch: a later window that leaves a gap before it moves nothing.
+const COVERED_TO: Statement = {
+  name: 'find-covered-to',
   text: `
-    select max(to_at - lag_ms * interval '1 millisecond') as covered_to from reconciliation_coverage
-    where namespace = $2 and account = $3 and tenant = $4 and kind = $5 and bucket = $1`,
+    with recent as (
+      select from_at, to_at - lag_ms * interval '1 millisecond' as covered_to from reconciliation_coverage
+      where namespace = $2 and account = $3 and tenant = $4 and kind = $5 and bucket = $1 order by to_at desc limit 100
+    )
+    select min(c.covered_to) as covered_to from recent c
+    where not exists (select 1 from recent n where n.from_at <= c.covered_to and n.covered_to > c.covered_to)`,
 }
 
 /** A window of one kind that was listed to its end. */
@@ -62,13 +67,19 @@ export function listCoverageOf(db: Queryable, bucket: number, run: bigint): Prom
   return db.query<Coverage>(OF_RUN, [bucket, run])
 }
 
-/** Up to when everything of a kind was listed; null when nothing ever was. */
+/** Up to when everything of a kind was listed without a gap; null when nothing ever was. */
 export async function coveredTo(
   db: Queryable,
   bucket: number,
   { namespace, account, tenant }: ReconciledAccount,
   kind: string,
 ): Promise<Date | null> {
-  const [row] = await db.query<{ covered_to: Date | null }>(NEWEST, [bucket, namespace, account, tenant, kind])
+  const [row] = await db.query<{ covered_to: Date | null }>(COVERED_TO, [
+    bucket,
+    namespace,
+    account,
+    tenant,
+    kind,
+  ])
   return row?.covered_to ?? null
 }
