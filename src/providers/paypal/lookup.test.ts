@@ -89,6 +89,16 @@ describe('captures and orders', () => {
     ])
   })
 
+  it('P51 does not take an answer about another object for the one that was asked about', async () => {
+    const [mine, other] = [fake.pay(sale), fake.pay({ ...sale, seed: 'b', order: 'ORD-2' })]
+    const { ask, ...rest } = context()
+    const mixed = { ...rest, ask: ((url, request) => ask(url.replace(mine, other), request)) as typeof ask }
+    for (const object of ['capture', 'payment']) {
+      const answer = await provider.lookup!.fetch({ object, id: mine }, null, mixed)
+      expect(answer).toEqual({ outcome: 'unreadable', reason: 'the answer is about another object' })
+    }
+  })
+
   it('P52 approval, order and capture are one payment', async () => {
     const order = fake.approve(sale)
     expect(paymentOf(await settled(), order)).toMatchObject({ status: 'pending', captured_minor: 0n })

@@ -1,7 +1,7 @@
 import type { LookupRequest } from '../../facts/lookup.ts'
 import { listIn, textIn } from '../field.ts'
 import type { Lookup, LookupAnswer, LookupContext } from '../lookup.ts'
-import { unreadableReason } from '../unreadable.ts'
+import { Unreadable, unreadableReason } from '../unreadable.ts'
 import { moneyIn, totalIn } from './amount.ts'
 import type { ApiAnswer, PaypalApi } from './api.ts'
 import { readAuthorization, readCapture } from './capture.ts'
@@ -86,7 +86,7 @@ async function fetchObject(
   const ways = Object.hasOwn(WAYS, object) ? WAYS[object]! : []
   for (const [ask, read] of ways) {
     const answer = await ask(api, id, context)
-    if (answer.came === 'answer') return found(() => read(setup, answer.body))
+    if (answer.came === 'answer') return found(() => read(setup, about(id, answer.body)))
     if (answer.came !== 'nothing') return failed(answer)
   }
   return ways.length > 0
@@ -130,7 +130,7 @@ async function fetchReversal(
   if (answer.came !== 'answer') return failed(answer)
   let payment: string
   try {
-    payment = shape.paymentOf(answer.body)
+    payment = shape.paymentOf(about(id, answer.body))
   } catch (error) {
     return { outcome: 'unreadable', reason: unreadableReason(error) }
   }
@@ -159,6 +159,12 @@ function readInvoice(_setup: PaypalSetup, body: unknown): Reading {
       return id === undefined ? [] : [{ object: 'payment', id }]
     }),
   }
+}
+
+/** An answer mixed up on its way would leave the object that was asked about untold. @throws Unreadable */
+function about(id: string, body: unknown): unknown {
+  if ((textIn(body, 'id') ?? textIn(body, 'dispute_id')) === id) return body
+  throw new Unreadable('the answer is about another object')
 }
 
 function found(read: () => Reading): LookupAnswer {
