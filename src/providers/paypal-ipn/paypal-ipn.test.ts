@@ -43,6 +43,15 @@ describe('a message before PayPal is asked', () => {
     expect(verify(VECTOR, 'application/json')).toMatchObject({ refused: true })
   })
 
+  it('is not stored for strangers when it is larger than any IPN', () => {
+    const body = Buffer.from(`txn_id=1&memo=${'x'.repeat(128 * 1024)}`)
+    expect(endpoint().verify({ method: 'POST', headers: {}, body }, NOW_MS)).toMatchObject({
+      refused: true,
+      code: 'body_too_large',
+      status: 413,
+    })
+  })
+
   it('P04 answers whatever body comes, never with a throw', () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array(), fc.string().map(Buffer.from)), (body) => {

@@ -8,11 +8,16 @@ const FORM = /^application\/x-www-form-urlencoded\s*(?:;|$)/i
 /** Every message of PayPal has some of these; what has none is not worth asking about. */
 const MARKS = ['txn_id', 'txn_type', 'payment_status', 'case_id', 'verify_sign', 'ipn_track_id']
 
+/** Messages have a few kilobytes, also for a full cart. Strangers' are stored until PayPal has disowned them. */
+const LARGEST = 128 * 1024
+
 /** Nothing in an IPN can be checked here; only what is no IPN at all is refused at once. */
 export function verifyIpn(delivery: Delivery): Unconfirmed | Refusal {
   const types = headerLines(delivery, 'content-type')
   if (types.length > 0 && !types.every((type) => FORM.test(type)))
     return refusal('signature_malformed', 'the message is not a form')
+  const size = delivery.body.byteLength
+  if (size > LARGEST) return refusal('body_too_large', `${size} bytes, and no IPN has more than ${LARGEST}`)
   const fields = splitForm(delivery.body)
   if (fields === null) return refusal('signature_malformed', 'the body is not a form')
   if (!MARKS.some((name) => fields.has(name)))
