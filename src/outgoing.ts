@@ -7,7 +7,7 @@ import { route } from './effects/route.ts'
 
 /** One-shot topics. The alert about an exception is written whoever listens, so that a later listener hears of it. */
 const ALERT = 'exception.opened'
-const RECEIPT = 'receipt.due'
+const TAKEN = ['receipt.due', 'refund.due']
 
 /** The deliverer that the `effects` and `alerts` options mean; without any, each effect becomes one line. */
 export function delivererOf(
@@ -33,9 +33,9 @@ function withoutAlerts(
   return functions({ [ALERT]: log(write), ...effects })
 }
 
-/** The one-shot topics that the `effects` option takes: a receipt that nobody is there to send leaves no row. */
+/** The one-shot topics that the `effects` option takes: a receipt or refund that nobody is there to send leaves no row. */
 export function topicsOf(effects: Deliverer | Handlers | undefined): ReadonlySet<string> {
   if (effects === undefined) return new Set([ALERT])
-  const sends_receipts = typeof effects === 'function' || '*' in effects || RECEIPT in effects
-  return new Set(sends_receipts ? [ALERT, RECEIPT] : [ALERT])
+  const taken = TAKEN.filter((topic) => typeof effects === 'function' || '*' in effects || topic in effects)
+  return new Set([ALERT, ...taken])
 }

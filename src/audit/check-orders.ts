@@ -1,15 +1,18 @@
 import { deriveOrder } from '../rules/derive-order.ts'
 import { deriveOrderBook } from '../rules/derive-order-book.ts'
+import { type OneShotBefore, staleOneShots, withUnjustified } from '../rules/one-shots.ts'
 import type { OrderBook, OrderState } from '../rules/order-state.ts'
+import type { PaymentSummary } from '../rules/payment-state.ts'
 import { paidOrders } from '../rules/settled-orders.ts'
 import { summarize, summarizeSubscription } from '../rules/summarize.ts'
 import type { Queryable } from '../store/database.ts'
 import { isMarked } from '../store/queries/list-marks.ts'
 import { listAnnouncedRevisions, type WholeOrderRow } from '../store/queries/list-orders.ts'
 import { type EntitlementRow, loadEntitlements } from '../store/queries/load-entitlements.ts'
+import { listOneShots } from '../store/queries/load-one-shots.ts'
 import { loadPayments } from '../store/queries/load-payments.ts'
 import { loadSubscriptions } from '../store/queries/load-subscriptions.ts'
-import { encodeBook } from '../store/queries/order-row.ts'
+import { decodeBook, encodeBook } from '../store/queries/order-row.ts'
 import { subjectOf } from '../store/queries/payment-row.ts'
 import { type DerivedPayment, derivePayments } from './derive-payments.ts'
 import { deriveSubscriptions } from './derive-subscriptions.ts'
@@ -22,6 +25,8 @@ interface DerivedOrder {
   readonly row: WholeOrderRow
   readonly book: OrderBook
   readonly state: OrderState
+  /** What its payments amount to. */
+  readonly summaries: readonly PaymentSummary[]
   /** Of the payments on the row, those whose facts name the order. */
   readonly payment_ids: readonly bigint[]
   /** Of the subscriptions on the row, those that settle the order. */
@@ -39,7 +44,12 @@ export async function checkOrders(
   rows: readonly WholeOrderRow[],
 ): Promise<Checked> {
   const ids = rows.map((row) => row.id)
-  const derived = await deriveOrders(db, bucket, rows)
+  const one_shots = await listOneShots(db, bucket, ids)
+  const sentFor = (id: bigint) => one_shots.filter((row) => row.subject_id === id)
+  const derived = (await deriveOrders(db, bucket, rows)).map((order) => ({
+    ...order,
+    state: withUnjustified(order.row.reference, sentFor(order.row.id), order.state, order.summaries),
+  }))
   const [entitlements, announced, exceptions] = await Promise.all([
     loadEntitlements(db, bucket, ids),
     listAnnouncedRevisions(db, bucket, ids),
@@ -65,6 +75,7 @@ export async function checkOrders(
       ...compareOrder(order, own.length > 0),
       ...compareRights(order, own),
       ...compareAnnounced(order, own, revisions),
+      ...compareOneShots(order, sentFor(row.id)),
       ...exceptions.differences[place]!,
     ]
     if (differences.length === 0 || (await isMarked(db, bucket, row, order.concerned))) continue
@@ -128,6 +139,7 @@ async function deriveOrders(
           summarizeSubscription(row.provider_subscription_id, row.account, state, order_refs),
         ),
       ),
+      summaries,
       payment_ids: naming.map((payment) => payment.row.id),
       subscription_ids: settling.map((subscription) => subscription.row.id),
       concerned: [...concerned(row, payments), ...row.subscription_ids],
@@ -153,7 +165,8 @@ function compareOrder(
     paid_minor: BigInt(row.paid_minor),
     net_minor: BigInt(row.net_minor),
     surplus_minor: BigInt(row.surplus_minor),
-    book: sortedJson(row.book ?? JSON.parse(encodeBook(NO_BOOK))),
+    // Read and written anew, so that one of another release, which knew fewer options, is no difference.
+    book: sortedJson(JSON.parse(encodeBook(row.book === null ? NO_BOOK : decodeBook(row.book)))),
   }
   return compare('orders', keyOf(row), stored, {
     status: state.status,
@@ -215,6 +228,17 @@ function compareAnnounced(
       { revision: right.revision },
     )
   })
+}
+
+/** A receipt or refund that lost its cause before anyone tried it is taken back. */
+function compareOneShots({ row, state }: DerivedOrder, sent: readonly OneShotBefore[]): Difference[] {
+  return staleOneShots(row.reference, sent, state).map(({ topic, cause }) => ({
+    table: 'effects',
+    row: `${topic} ${keyOf(row)} ${cause}`,
+    column: 'state',
+    stored: 'due',
+    derived: 'withdrawn',
+  }))
 }
 
 function sortedJson(value: unknown): string {

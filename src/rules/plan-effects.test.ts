@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { book, paid } from '../../test/history/shorthand.ts'
 import type { EntitlementState } from '../facts/entitlement.ts'
 import { deriveOrder } from './derive-order.ts'
+import type { OneShotBefore } from './one-shots.ts'
 import type { OrderState } from './order-state.ts'
 import { type EntitlementBefore, planEffects } from './plan-effects.ts'
 
@@ -16,8 +17,17 @@ function row(state: EntitlementState, revision: number, item = ITEM): Entitlemen
   return { item, quantity: 1, state, revision }
 }
 
-function plan(before: EntitlementBefore[], wanted: OrderState) {
-  return planEffects({ reference: 'A-17', before }, wanted)
+function plan(before: EntitlementBefore[], wanted: OrderState, sent: OneShotBefore[] = []) {
+  return planEffects({ reference: 'A-17', before, sent }, wanted)
+}
+
+/** Written and taken by nobody yet. */
+const RECEIPT: OneShotBefore = {
+  topic: 'receipt.due',
+  cause: 'order',
+  state: 'due',
+  attempts: 0,
+  payload: {},
 }
 
 describe('one item', () => {
@@ -49,12 +59,13 @@ describe('one item', () => {
   ]
   for (const [before, wanted, written, announced, receipt, withdrawn] of rows) {
     it(`${before ? `${before.state} at revision ${before.revision}` : 'no row'} -> ${wanted}`, () => {
-      const { entitlements, effects, withdraw_receipt } = plan(before ? [before] : [], target(wanted))
+      const sent = before?.state === 'granted' ? [RECEIPT] : []
+      const { entitlements, effects, withdrawn: back } = plan(before ? [before] : [], target(wanted), sent)
       expect(entitlements.map((change) => [change.state, change.revision])).toEqual(written ? [written] : [])
       expect(entitlements.some((change) => change.changed)).toBe(announced)
       expect(effects.filter((effect) => effect.type === 'level')).toHaveLength(announced ? 1 : 0)
       expect(effects.some((effect) => effect.topic === 'receipt.due')).toBe(receipt)
-      expect(withdraw_receipt).toBe(withdrawn)
+      expect(back).toEqual(withdrawn ? [{ topic: 'receipt.due', cause: 'order' }] : [])
     })
   }
 
@@ -96,7 +107,7 @@ describe('several items', () => {
         item: '-',
         cause: 'order',
         lane: 'messages',
-        payload: { order: 'A-17', amount_minor: '10000', currency: 'USD' },
+        payload: { order: 'A-17', amount_minor: '10000', currency: 'USD', paid_minor: '10000' },
         delay_ms: 0,
       },
     ])

@@ -1,5 +1,6 @@
 import type { EffectDue } from '../facts/effect.ts'
 import type { EntitlementState } from '../facts/entitlement.ts'
+import { isUntried, type OneShotBefore, type OneShotName, planRefunds } from './one-shots.ts'
 import type { OrderState } from './order-state.ts'
 
 /** One entitlement row as stored before this settle. Revision 0 means that the outside was never told of it. */
@@ -22,15 +23,20 @@ export interface EntitlementChange {
 export interface EffectPlan {
   /** Rows whose stored state must change. */
   readonly entitlements: readonly EntitlementChange[]
-  /** A level effect for each visible change, and the receipt when it is due. */
+  /** A level effect for each visible change, the receipt when it is due, and refunds that a policy makes. */
   readonly effects: readonly EffectDue[]
-  /** The order is no longer fulfilled, so a receipt that was never attempted must not go out. */
-  readonly withdraw_receipt: boolean
+  /** One-shots that were never attempted and have lost their cause: they must not go out. Taken back before `effects` are written. */
+  readonly withdrawn: readonly OneShotName[]
 }
 
 /** Compares what was stored with what holds now: what must be written, and what the outside must be told. */
 export function planEffects(
-  order: { readonly reference: string; readonly before: readonly EntitlementBefore[] },
+  order: {
+    readonly reference: string
+    readonly before: readonly EntitlementBefore[]
+    /** Its one-shots in the outbox. */
+    readonly sent?: readonly OneShotBefore[]
+  },
   target: OrderState,
 ): EffectPlan {
   const before = new Map(order.before.map((row) => [row.item, row]))
@@ -44,8 +50,17 @@ export function planEffects(
     .filter((change) => change.changed)
     .map(({ item }) => ({ type: 'level', topic: 'entitlement.changed', item, lane: 'access' }))
   if (is_fulfilled && !was_fulfilled) effects.push(receipt(order.reference, target))
-  const lost_a_right = entitlements.some(({ item }) => before.get(item)?.state === 'granted')
-  return { entitlements, effects, withdraw_receipt: lost_a_right && !is_fulfilled }
+  const { sent = [] } = order
+  const refunds = planRefunds(order.reference, sent, target)
+  const receipts = is_fulfilled ? [] : sent.filter((row) => row.topic === 'receipt.due' && isUntried(row))
+  return {
+    entitlements,
+    effects: [...effects, ...refunds.effects],
+    withdrawn: [
+      ...receipts.map(({ cause }): OneShotName => ({ topic: 'receipt.due', cause })),
+      ...refunds.withdrawn,
+    ],
+  }
 }
 
 interface WantedRow {
@@ -70,7 +85,8 @@ function* wantedRows(
   }
 }
 
-function changeOf(stored: EntitlementBefore | undefined, wanted: WantedRow): EntitlementChange[] {
+/** How a stored right becomes the wanted one; empty where it is that already. */
+export function changeOf(stored: EntitlementBefore | undefined, wanted: WantedRow): EntitlementChange[] {
   const { state, quantity, revision } = stored ?? { state: 'none', quantity: wanted.quantity, revision: 0 }
   if (state === wanted.state && quantity === wanted.quantity) return []
   const was = seen(state, revision)
@@ -94,7 +110,13 @@ function isFulfilled(
 }
 
 function receipt(reference: string, target: OrderState): EffectDue {
-  const payload = { order: reference, amount_minor: `${target.due_minor}`, currency: target.currency }
+  const payload = {
+    order: reference,
+    amount_minor: `${target.due_minor}`,
+    currency: target.currency,
+    // Less than that only where a policy grants for a part.
+    paid_minor: `${target.paid_minor}`,
+  }
   return {
     type: 'one_shot',
     topic: 'receipt.due',

@@ -5,6 +5,7 @@ import { type OrderTerms, orderTerms } from '../facts/order.ts'
 import { decodeAftermath } from '../rules/aftermath.ts'
 import { deriveOrder } from '../rules/derive-order.ts'
 import { deriveOrderBook } from '../rules/derive-order-book.ts'
+import { type OneShotBefore, type OneShotName, withUnjustified } from '../rules/one-shots.ts'
 import type { OrderBook, OrderState } from '../rules/order-state.ts'
 import type { PaymentSummary } from '../rules/payment-state.ts'
 import { type EntitlementChange, planEffects } from '../rules/plan-effects.ts'
@@ -14,6 +15,7 @@ import type { Transaction } from '../store/database.ts'
 import { insertOrders } from '../store/queries/insert-orders.ts'
 import { type EntitlementRow, loadEntitlements } from '../store/queries/load-entitlements.ts'
 import { asFact, loadFacts, type StoredFact } from '../store/queries/load-facts.ts'
+import { lockOneShots } from '../store/queries/load-one-shots.ts'
 import { loadPayments } from '../store/queries/load-payments.ts'
 import { loadSubscriptions } from '../store/queries/load-subscriptions.ts'
 import { lockOrders } from '../store/queries/lock-orders.ts'
@@ -54,7 +56,9 @@ export interface OrderDraft {
   state: OrderState | null
   entitlements: readonly EntitlementChange[]
   effects: readonly EffectDue[]
-  withdraw_receipt: boolean
+  /** Receipts and refunds that stand in the outbox for it. */
+  sent: OneShotBefore[]
+  withdrawn: readonly OneShotName[]
 }
 
 export type OrderDrafts = Map<string, OrderDraft>
@@ -82,7 +86,8 @@ export function orderDraft(drafts: OrderDrafts, key: OrderKey): OrderDraft {
       state: null,
       entitlements: [],
       effects: [],
-      withdraw_receipt: false,
+      sent: [],
+      withdrawn: [],
     }
     drafts.set(lock, draft)
   }
@@ -208,20 +213,30 @@ export async function loadOrderDrafts(work: Work, drafts: OrderDrafts, intake: I
     (draft) => draft.refold || draft.statements.size > 0 || draft.book.terms === null,
   )
   const told = refolded.filter((draft) => !draft.inserted).map((draft) => draft.row.id)
-  const [rows, subscriptions, entitlements, facts] = await allOf([
+  const announced = all.filter(mayHaveSent).map((draft) => draft.row.id)
+  const [rows, subscriptions, entitlements, facts, one_shots] = await allOf([
     siblings.length > 0 ? loadPayments(work.tx, work.bucket, siblings) : [],
     others.length > 0 ? loadSubscriptions(work.tx, work.bucket, others) : [],
     granted.length > 0 ? loadEntitlements(work.tx, work.bucket, granted) : [],
     told.length > 0 ? loadFacts(work.tx, work.bucket, told) : [],
+    announced.length > 0 ? lockOneShots(work.tx, work.bucket, announced) : [],
   ])
   const byOrder = new Map(all.map((draft) => [draft.row.id, draft]))
   for (const row of entitlements) byOrder.get(row.order_id)!.before.push(row)
+  for (const row of one_shots) byOrder.get(row.subject_id)!.sent.push(row)
   const stored = bySubject(facts)
   for (const draft of refolded) takeInOrderFacts(work, draft, stored.get(draft.row.id) ?? [], intake)
   return {
     payments: new Map(rows.map((row) => [row.id, row])),
     subscriptions: new Map(subscriptions.map((row) => [row.id, row])),
   }
+}
+
+/** A receipt goes to whoever was given something; a refund needs a payment and a policy that makes it by itself. */
+function mayHaveSent({ row, book }: OrderDraft): boolean {
+  if (row.has_entitlements) return true
+  const policy = book.terms?.policy
+  return row.payment_ids.length > 0 && (policy?.surplus === 'refund' || policy?.paid_after_close === 'refund')
 }
 
 /** What orders of a batch have outside it. */
@@ -311,17 +326,19 @@ export function deriveDraft(work: Work, draft: OrderDraft, siblings: Siblings): 
       : summarizeSubscriptionRow(siblings.subscriptions.get(id)!)
   })
   const as_of = work.as_of.toISOString()
-  draft.state = deriveOrder(draft.key.reference, draft.book, summaries, as_of, subscriptions)
+  const derived = deriveOrder(draft.key.reference, draft.book, summaries, as_of, subscriptions)
+  draft.state = withUnjustified(draft.key.reference, draft.sent, derived, summaries)
   const plan = planEffects(
     {
       reference: draft.key.reference,
       before: draft.before.map((row) => ({ ...row, revision: Number(row.revision) })),
+      sent: draft.sent,
     },
     draft.state,
   )
   draft.entitlements = plan.entitlements
   draft.effects = plan.effects
-  draft.withdraw_receipt = plan.withdraw_receipt
+  draft.withdrawn = plan.withdrawn
 }
 
 /** What the order step needs of a payment, from its row. */

@@ -13,6 +13,7 @@ import { requestLookups } from '../store/queries/request-lookups.ts'
 import { updateEventStates } from '../store/queries/update-event-states.ts'
 import { updateOrders } from '../store/queries/update-orders.ts'
 import { updatePayments } from '../store/queries/update-payments.ts'
+import { updateRights } from '../store/queries/update-rights.ts'
 import { upsertDisputes } from '../store/queries/upsert-disputes.ts'
 import { upsertRefunds } from '../store/queries/upsert-refunds.ts'
 import { supersedeEffects, withdrawEffects } from '../store/queries/withdraw-effects.ts'
@@ -23,6 +24,7 @@ import type { OrderDraft } from './orders.ts'
 import { type PaymentDraft, write } from './payments.ts'
 import { type Judged, raiseJudged } from './raise.ts'
 import type { Recorded } from './record-events.ts'
+import { type RightDraft, writeRight } from './rights.ts'
 import type { Intake } from './statement.ts'
 import type { SubscriptionDraft } from './subscriptions.ts'
 import { FAILING, toldOperations } from './told-operations.ts'
@@ -45,6 +47,7 @@ export async function startWriting(
   work: Work,
   recorded: readonly Recorded[],
   drafts: Gathered,
+  rights: readonly RightDraft[],
   intake: Intake,
   kept: Kept,
 ): Promise<Writing> {
@@ -75,6 +78,7 @@ export async function startWriting(
   if (refunds.length > 0) run(upsertRefunds(tx, bucket, as_of, refunds))
   if (disputes.length > 0) run(upsertDisputes(tx, bucket, as_of, disputes))
   if (orders.length > 0) for (const written of writeOrders(work, orders)) run(written)
+  if (rights.length > 0) for (const written of writeRights(work, rights)) run(written)
   const replayed = recorded.some(({ item }) => item.replaces)
   if (replayed) run(deleteStaleReturns(tx, bucket, payments.map(returnsOf)))
   const refiled = recorded.flatMap(({ item }, place) =>
@@ -180,26 +184,26 @@ function writeOrders(work: Work, orders: readonly OrderDraft[]): Promise<unknown
     })),
   )
   const newer = effects.filter((effect) => effect.revision > 1n)
-  const withdrawn = orders.filter((order) => order.withdraw_receipt)
+  const withdrawn = orders.flatMap((order) =>
+    order.withdrawn.map((name) => ({ subject_id: order.row.id, item: '-', ...name })),
+  )
   const running: Promise<unknown>[] = [
     updateOrders(tx, bucket, as_of, writes, rights).catch(orMovedOn('an order')),
   ]
   if (newer.length > 0) running.push(supersedeEffects(tx, bucket, as_of, newer))
-  if (withdrawn.length > 0) {
-    running.push(
-      withdrawEffects(
-        tx,
-        bucket,
-        as_of,
-        withdrawn.map((order) => ({
-          subject_id: order.row.id,
-          topic: 'receipt.due',
-          item: '-',
-          cause: 'order',
-        })),
-      ),
-    )
-  }
+  if (withdrawn.length > 0) running.push(withdrawEffects(tx, bucket, as_of, withdrawn))
+  if (effects.length > 0) running.push(insertEffects(tx, bucket, as_of, effects))
+  return running
+}
+
+function writeRights(work: Work, rights: readonly RightDraft[]): Promise<unknown>[] {
+  const { tx, bucket, as_of } = work
+  const writes = rights.map((right) => writeRight(work, right))
+  const effects = writes.flatMap((write) => write.effects)
+  const newer = effects.filter((effect) => effect.revision > 1n)
+  const rows = writes.map((write) => write.row)
+  const running: Promise<unknown>[] = [updateRights(tx, bucket, as_of, rows).catch(orMovedOn('a right'))]
+  if (newer.length > 0) running.push(supersedeEffects(tx, bucket, as_of, newer))
   if (effects.length > 0) running.push(insertEffects(tx, bucket, as_of, effects))
   return running
 }
@@ -231,14 +235,14 @@ function asEffect(
     }
   }
   const change = order.entitlements.find((entitlement) => entitlement.item === effect.item)!
-  const { order: reference, item, quantity, state, revision, epoch } = asChange(work, order, change)
-  const payload = JSON.stringify({ order: reference, item, quantity, state, revision, epoch: String(epoch) })
+  const { order: reference, holder, item, quantity, state, revision, epoch } = asChange(work, order, change)
+  const told = { order: reference, holder, item, quantity, state, revision, epoch: String(epoch) }
   return {
     ...subject,
     revision: BigInt(revision),
     cause: `revision-${revision}`,
     available_at: work.as_of,
-    payload,
+    payload: JSON.stringify(told),
   }
 }
 
