@@ -43,6 +43,13 @@ export type { OrderRegistration } from './receive/orders.ts'
 export type { ReceiveRequest } from './receive/receiver.ts'
 export type { PaymentReturn } from './reconcile/payment-return.ts'
 export type { PaymentStart, StartedPayment } from './reconcile/payment-start.ts'
-export type { EntitlementChanged, FindOrders, HookTransaction, OnEntitlement } from './settle/hook.ts'
+export type {
+  EntitlementChanged,
+  FindOrders,
+  HookTransaction,
+  OnEntitlement,
+  OnRight,
+  RightChanged,
+} from './settle/hook.ts'
 export type { Exception, ExceptionQuery, ExceptionStory } from './watch/exceptions.ts'
 export type { WatchOptions } from './watch/watch-options.ts'

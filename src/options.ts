@@ -9,7 +9,7 @@ import type { BatcherOptions } from './receive/batcher.ts'
 import type { ReceiverOptions } from './receive/receiver.ts'
 import type { PaymentReturn } from './reconcile/payment-return.ts'
 import { type PolicyOptions, policyProblem } from './rules/policy.ts'
-import type { FindOrders, OnEntitlement } from './settle/hook.ts'
+import type { FindOrders, OnEntitlement, OnRight } from './settle/hook.ts'
 import type { SettlerOptions } from './settle/settler.ts'
 import { type WatchOptions, watchLimits } from './watch/watch-options.ts'
 
@@ -35,6 +35,8 @@ export interface PaidOnceOptions {
   readonly migrate?: boolean | undefined
   /** Writes your own tables in the transaction that changes a right. Database work only. */
   readonly onEntitlement?: OnEntitlement | undefined
+  /** The same for what a holder has from all orders together; only for orders that name a `holder`. */
+  readonly onRight?: OnRight | undefined
   /** Finds orders in your own tables, in the same transaction, when a payment names one that nobody registered. */
   readonly findOrders?: FindOrders | undefined
   /**

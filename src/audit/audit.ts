@@ -4,6 +4,7 @@ import { findOrphans, ORPHAN_SEARCHES, type OrphanSearch } from '../store/querie
 import { listMarks, type MarkRow } from '../store/queries/list-marks.ts'
 import { listOrders, loadWholeOrders } from '../store/queries/list-orders.ts'
 import { listPayments } from '../store/queries/list-payments.ts'
+import { listRights, loadRights } from '../store/queries/list-rights.ts'
 import { listSubscriptions } from '../store/queries/list-subscriptions.ts'
 import { loadPayments } from '../store/queries/load-payments.ts'
 import { loadSubscriptions } from '../store/queries/load-subscriptions.ts'
@@ -11,6 +12,7 @@ import { type CurrencySums, sumPayments } from '../store/queries/sum-payments.ts
 import { readSnapshot } from '../store/snapshot.ts'
 import { checkOrders } from './check-orders.ts'
 import { checkPayments } from './check-payments.ts'
+import { checkRights } from './check-rights.ts'
 import { checkSubscriptions } from './check-subscriptions.ts'
 import type { Difference } from './difference.ts'
 import type { Checked } from './finding.ts'
@@ -72,6 +74,7 @@ export async function audit(database: Database, options: AuditOptions = {}): Pro
       load: loadSubscriptions,
       check: checkSubscriptions,
     })
+    await run.walk(bucket, { list: listRights, load: loadRights, check: checkRights })
     for (const search of ORPHAN_SEARCHES) await run.search(bucket, search)
     await run.sum(bucket)
   }

@@ -216,7 +216,7 @@ withPostgres('commands', (open, url) => {
     const why = 'relation "licences" does not exist'
     expect((await run('events', 'list')).out).toContain(why)
     expect((await run('events', 'show', 'evt_kept')).out).toContain(`kept: ${why}`)
-    const message = expect.stringContaining(`onEntitlement failed: ${why}`)
+    const message = expect.stringContaining(`A hook failed: ${why}`)
     expect(log).toContainEqual(['error', message, 'hook_failed'])
   })
 

@@ -10,12 +10,12 @@ export interface OutgoingEffect {
   readonly key: string
   readonly id: bigint
   readonly tenant: string
-  /** What is to be done: `entitlement.changed`, `receipt.due`, `exception.opened`. */
+  /** What is to be done: `entitlement.changed`, `right.changed`, `receipt.due`, `exception.opened`. */
   readonly topic: string
   readonly lane: Lane
   /** The item that it concerns; `-` when it concerns no single one. */
   readonly item: string
-  /** What it is about: an order by its reference, a payment, an exception's subject. */
+  /** What it is about: an order by its reference, a right by its holder, a payment, an exception's subject. */
   readonly subject: { readonly kind: string; readonly key: string }
   /** The order's reference; null when it is not about an order. */
   readonly order: string | null

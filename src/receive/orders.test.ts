@@ -21,6 +21,11 @@ it.each<[string, Partial<OrderRegistration>]>([
   ['a time without a zone', { expires_at: '2026-01-01T00:00:00' }],
   ['a year that is not stored', { expires_at: '+275760-09-13T00:00:00Z' }],
   ['an account with NUL', { account: 'a\u0000' }],
+  ['a holder with a line break', { holder: 'u\n1' }],
+  ['a blank holder', { holder: ' ' }],
+  ['a grace before its beginning', { recurring: { grace_ms: -1 } }],
+  ['an item that lasts no time', { items: [{ item: 'pass', quantity: 1, valid_for_ms: 0 }] }],
+  ['an end without a zone', { items: [{ item: 'pass', quantity: 1, valid_until: '2026-01-01' }] }],
 ])('P30 refuses %s when it is registered, not when it is paid', (_, part) => {
   expect(() => checkedTerms({ ...ORDER, ...part })).toThrowError(
     expect.objectContaining({ code: 'order_invalid', retriable: false }),

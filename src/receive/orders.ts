@@ -1,5 +1,12 @@
 import { Fault } from '../facts/fault.ts'
-import { type OrderClosed, type OrderItem, type OrderTerms, orderClosed, orderTerms } from '../facts/order.ts'
+import {
+  type OrderClosed,
+  type OrderItem,
+  type OrderTerms,
+  orderClosed,
+  orderTerms,
+  type Recurring,
+} from '../facts/order.ts'
 import { LARGEST_MINOR } from '../money/amount.ts'
 import { exponentOf } from '../money/currency.ts'
 import { cleanText, utcTime } from '../providers/field.ts'
@@ -21,6 +28,13 @@ export interface OrderRegistration {
   readonly expires_at?: string | undefined
   /** Only money of this provider account fulfils the order. */
   readonly account?: string | undefined
+  /** The amount is asked for each period, and what the order gives lasts as long as its subscription at the provider. */
+  readonly recurring?: Recurring | undefined
+  /**
+   * Your own id of who gets the items. What all orders of one holder give of an item is one right, which ends with the
+   * last of them. An id, never a name or an address.
+   */
+  readonly holder?: string | undefined
   /** Policy options of this order alone, amounts in minor units of its currency; pinned with the terms. */
   readonly policy?: Partial<Policy> | undefined
   /** Default: the tenant of the installation. */
@@ -105,7 +119,7 @@ export function checkedTerms(order: Omit<OrderRegistration, 'tenant'>): OrderTer
     refuse(`${order.currency} is no ISO 4217 currency.`)
   if (order.items.length === 0) refuse('name at least one item that the buyer gets.')
   const seen = new Set<string>()
-  for (const { item, quantity } of order.items) {
+  for (const { item, quantity, ...more } of order.items) {
     if (cleanText(item) === undefined || seen.has(item)) {
       refuse(
         `item ${JSON.stringify(item)?.slice(0, 80)} is blank, named twice, over 255 characters, or has control characters.`,
@@ -113,6 +127,9 @@ export function checkedTerms(order: Omit<OrderRegistration, 'tenant'>): OrderTer
     }
     if (!Number.isSafeInteger(quantity) || quantity < 1 || quantity > MOST_OF_AN_ITEM)
       refuse(`the quantity of ${item} is not a whole number from 1 to ${MOST_OF_AN_ITEM}.`)
+    if (!isPositive(more.valid_for_ms)) refuse(`\`valid_for_ms\` of ${item} is no whole number from 1 up.`)
+    if (more.valid_until !== undefined && utcTime(more.valid_until) === null)
+      refuse(`\`valid_until\` of ${item} is no ISO 8601 time with a zone.`)
     seen.add(item)
   }
   const expires_at = utcTime(order.expires_at) ?? undefined
@@ -120,6 +137,11 @@ export function checkedTerms(order: Omit<OrderRegistration, 'tenant'>): OrderTer
     refuse('`expires_at` is no ISO 8601 time with a zone.')
   if (order.account !== undefined && cleanText(order.account) === undefined)
     refuse('`account` is blank or has characters that no account has.')
+  if (order.holder !== undefined && cleanText(order.holder) === undefined)
+    refuse('`holder` is blank, over 255 characters, or has control characters.')
+  const grace_ms = order.recurring?.grace_ms
+  if (grace_ms !== undefined && (!Number.isSafeInteger(grace_ms) || grace_ms < 0))
+    refuse('`recurring.grace_ms` is no whole number of milliseconds from 0 up.')
   const policy = given(order.policy)
   const resolved = policy ? resolvePolicy(policy) : undefined
   if (resolved && 'problem' in resolved) refuse(resolved.problem)
@@ -127,11 +149,11 @@ export function checkedTerms(order: Omit<OrderRegistration, 'tenant'>): OrderTer
     amount_minor,
     currency: order.currency,
     // In one order, so that registering again is the same statement whatever order the caller's items come in.
-    items: order.items
-      .map(({ item, quantity }) => ({ item, quantity }))
-      .sort((a, b) => (a.item < b.item ? -1 : 1)),
+    items: order.items.map(pinnedItem).sort((a, b) => (a.item < b.item ? -1 : 1)),
     expires_at,
     account: order.account,
+    recurring: order.recurring && (grace_ms === undefined ? {} : { grace_ms }),
+    holder: order.holder,
     policy,
   }
 }
@@ -140,6 +162,21 @@ export function checkedTerms(order: Omit<OrderRegistration, 'tenant'>): OrderTer
 function given(policy: Partial<Policy> | undefined): PolicyOverrides | undefined {
   const said = Object.entries(policy ?? {}).filter(([, value]) => value !== undefined && value !== null)
   return said.length === 0 ? undefined : (Object.fromEntries(said) as PolicyOverrides)
+}
+
+/** What says nothing is left out, so that registering again is the same statement. */
+function pinnedItem({ item, quantity, credits, valid_for_ms, valid_until }: OrderItem): OrderItem {
+  return {
+    item,
+    quantity,
+    ...(credits ? { credits: true } : {}),
+    ...(valid_for_ms === undefined ? {} : { valid_for_ms }),
+    ...(valid_until === undefined ? {} : { valid_until: utcTime(valid_until)! }),
+  }
+}
+
+function isPositive(duration_ms: number | undefined): boolean {
+  return duration_ms === undefined || (Number.isSafeInteger(duration_ms) && duration_ms > 0)
 }
 
 /** As many as a row of `entitlements` can hold. */

@@ -11,6 +11,7 @@ export function asChange(
   return {
     tenant: order.key.tenant,
     order: order.key.reference,
+    ...(order.book.terms?.holder === undefined ? {} : { holder: order.book.terms.holder }),
     item: change.item,
     quantity: change.quantity,
     state: change.state,

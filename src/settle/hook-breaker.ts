@@ -1,3 +1,4 @@
+import type { HookTransaction } from './hook.ts'
 import type { SettleContext } from './settle.ts'
 
 /**
@@ -33,16 +34,20 @@ export class HookBreaker {
     this.#open_until_ms = this.#now_ms() + this.#pause_ms
   }
 
-  /** The context with its hook behind this breaker. */
+  /** The context with its hooks behind this breaker. */
   guard(context: SettleContext): SettleContext {
-    const hook = context.onEntitlement
-    if (!hook) return context
-    return {
-      ...context,
-      onEntitlement: async (change, tx) => {
+    const { onEntitlement, onRight } = context
+    if (!onEntitlement && !onRight) return context
+    const guarded =
+      <Change>(hook: (change: Change, tx: HookTransaction) => Promise<void> | void) =>
+      async (change: Change, tx: HookTransaction) => {
         if (this.open) throw new Error('The hook keeps failing and is left alone for a while.')
         await hook(change, tx)
-      },
+      }
+    return {
+      ...context,
+      onEntitlement: onEntitlement && guarded(onEntitlement),
+      onRight: onRight && guarded(onRight),
       onHook: (failure) => {
         // While it is left alone nothing runs, so there is nothing to hear of.
         if (this.open && failure !== null) return

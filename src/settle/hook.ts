@@ -8,11 +8,29 @@ import { lostRace } from '../store/driver-fault.ts'
 export interface EntitlementChanged {
   readonly tenant: string
   readonly order: string
+  /** The merchant's id of who gets it; left out where the order names nobody. */
+  readonly holder?: string | undefined
   readonly item: string
   readonly quantity: number
   readonly state: EntitlementState
   readonly previous: EntitlementState
   /** Grows with every visible change of this item; a receiver ignores lower ones. */
+  readonly revision: number
+  /** Which life of the database the revision belongs to; a restored one counts anew under another epoch. */
+  readonly epoch: bigint
+}
+
+/** What a holder has of an item changes in the transaction at hand, all orders of the holder taken together. */
+export interface RightChanged {
+  readonly tenant: string
+  readonly holder: string
+  readonly item: string
+  /** Of all orders that grant it; 0 where none does. */
+  readonly quantity: number
+  readonly previous_quantity: number
+  readonly state: EntitlementState
+  readonly previous: EntitlementState
+  /** Grows with every visible change of this holder's item; a receiver ignores lower ones. */
   readonly revision: number
   /** Which life of the database the revision belongs to; a restored one counts anew under another epoch. */
   readonly epoch: bigint
@@ -36,6 +54,9 @@ export interface HookTransaction {
  * transaction that did not commit is gone.
  */
 export type OnEntitlement = (change: EntitlementChanged, tx: HookTransaction) => Promise<void> | void
+
+/** Like `OnEntitlement`, for what a holder has from all orders together: the end of one takes nothing that another gives. */
+export type OnRight = (change: RightChanged, tx: HookTransaction) => Promise<void> | void
 
 /**
  * Looks up orders in the merchant's own tables, in the settling transaction, for references that nobody registered.

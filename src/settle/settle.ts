@@ -1,17 +1,15 @@
-import { Fault } from '../facts/fault.ts'
 import type { PolicyOptions } from '../rules/policy.ts'
 import { paidOrders } from '../rules/settled-orders.ts'
-import type { Database } from '../store/database.ts'
 import { lostRace } from '../store/driver-fault.ts'
 import { deleteEventWitnesses } from '../store/queries/replace-witnesses.ts'
 import type { Ids } from '../store/queries/take-ids.ts'
 import { useSearchPath } from '../store/queries/use-search-path.ts'
 import { allOf } from './all-of.ts'
-import { asChange } from './change.ts'
 import { type Claim, claim } from './claim.ts'
 import type { Gathered } from './gather.ts'
-import { type FindOrders, HookTimeout, type HookTransaction, type OnEntitlement, runHook } from './hook.ts'
+import { type FindOrders, HookTimeout, runHook } from './hook.ts'
 import type { SettleItem, SettleOutcome } from './item.ts'
+import { type HookContext, OrderHookTimeout, ownSearchPath, runHooks, whyItFailed } from './order-hooks.ts'
 import {
   adoptTerms,
   deriveDraft,
@@ -23,27 +21,23 @@ import {
 } from './orders.ts'
 import { changesOrder, settlePayments } from './payments.ts'
 import type { Recorded } from './record-events.ts'
+import { type RightDraft, settleRights } from './rights.ts'
 import { emptyIntake, type Intake } from './statement.ts'
 import { changesSettled, settleSubscriptions, subscriptionNamed } from './subscriptions.ts'
 import { DormantFacts, type Work } from './work.ts'
 import { type Kept, NOTHING_WRITTEN, startWriting, type Writing } from './write.ts'
 
 /** What settling needs besides the items. */
-export interface SettleContext {
-  readonly database: Database
+export interface SettleContext extends HookContext {
   readonly epoch: bigint
   readonly ids: Ids
   /** One-shot topics that somebody is told of. */
   readonly topics: ReadonlySet<string>
   /** The installation's own policy, pinned to each order when it is registered. Default: the defaults of the rules. */
   readonly policy?: PolicyOptions | undefined
-  readonly onEntitlement: OnEntitlement | null
   readonly findOrders: FindOrders | null
-  readonly hook_limit_ms: number
   /** Hears of each commit that may have left effects. */
   readonly onCommitted?: (() => void) | undefined
-  /** Hears how each run of `onEntitlement` ended: null when well, else why it failed. */
-  readonly onHook?: ((failure: string | null) => void) | undefined
 }
 
 export interface SettleOptions {
@@ -77,18 +71,6 @@ export const SETTLE_DEFAULTS: SettleOptions = {
   reason: '',
   keep: new Map(),
   hooks_together: true,
-}
-
-/** One of several hooks ran out of time; the transaction is gone. */
-export class HooksTimeout extends HookTimeout {}
-
-/** A hook ran out of time for these orders (by lock); the transaction is gone. */
-export class OrderHookTimeout extends HookTimeout {
-  readonly orders: readonly string[]
-  constructor(orders: readonly string[], message: string) {
-    super(message)
-    this.orders = orders
-  }
 }
 
 /**
@@ -171,6 +153,7 @@ async function settleClaimed(
     return { kept, writing: NOTHING_WRITTEN }
   await takeBack(work, recorded)
   const intake = emptyIntake()
+  let rights: readonly RightDraft[] = []
   await settlePayments(work, drafts.payments, payments, intake)
   await settleSubscriptions(work, drafts.subscriptions, drafts.payments, intake)
   if (options.depth === 'full') {
@@ -180,7 +163,10 @@ async function settleClaimed(
       await reached('locked')
       const failed = new Map<OrderDraft, string>()
       await deriveOrders(context, work, drafts.orders, intake, options, failed)
-      await runHooks(context, work, drafts.orders, failed, options)
+      const derived = [...drafts.orders.values()].filter((order) => !failed.has(order))
+      rights = await settleRights(work, derived)
+      await runHooks(context, work, derived, rights, failed, options.hooks_together)
+      rights = rights.filter((right) => !right.orders.some((order) => failed.has(order)))
       for (const [order, reason] of failed) {
         order.state = null
         for (const place of placesOf(order)) kept.set(place, reason)
@@ -190,7 +176,7 @@ async function settleClaimed(
     for (const [place, { source }] of recorded.entries()) if (source) kept.set(place, options.reason)
   }
   await reached('derived')
-  return { kept, writing: await startWriting(work, recorded, drafts, intake, kept) }
+  return { kept, writing: await startWriting(work, recorded, drafts, rights, intake, kept) }
 }
 
 interface Settled {
@@ -294,93 +280,8 @@ async function findTerms(
           error.message,
         )
       }
-      for (const order of asked) failed.set(order, describe(error))
+      for (const order of asked) failed.set(order, whyItFailed(error))
     }
   }
   await useSearchPath(work.tx, ownSearchPath(context.database))
-}
-
-/**
- * Runs the merchant's hook for every visible change. The hooks of a batch start together, in key order, on one
- * savepoint, so that their statements share round trips; only when one of them fails are they run again, one savepoint
- * each, to find out which.
- */
-async function runHooks(
-  context: SettleContext,
-  work: Work,
-  orders: OrderDrafts,
-  failed: Map<OrderDraft, string>,
-  options: SettleOptions,
-): Promise<void> {
-  const hook = context.onEntitlement
-  if (!hook) return
-  const changed = [...orders.values()].filter(
-    (order) => !failed.has(order) && order.entitlements.some((entitlement) => entitlement.changed),
-  )
-  if (changed.length === 0) return
-  changed.sort((a, b) => (a.lock < b.lock ? -1 : 1))
-  await useSearchPath(work.tx, context.database.user_search_path)
-  const run = async (order: OrderDraft, tx: HookTransaction) => {
-    for (const change of order.entitlements) if (change.changed) await hook(asChange(work, order, change), tx)
-  }
-  const together =
-    options.hooks_together && changed.length > 1 && (await runTogether(context, work, changed, run))
-  if (!together) await runOneByOne(context, work, changed, run, failed)
-  await useSearchPath(work.tx, ownSearchPath(context.database))
-}
-
-type RunHook = (order: OrderDraft, tx: HookTransaction) => Promise<void>
-
-/** False when one failed; the savepoint is rolled back then, so nothing of any of them stands. */
-async function runTogether(
-  context: SettleContext,
-  work: Work,
-  changed: readonly OrderDraft[],
-  run: RunHook,
-): Promise<boolean> {
-  const all = async (tx: HookTransaction) => {
-    const ended = await Promise.allSettled(changed.map((order) => run(order, tx)))
-    const failure = ended.find((end) => end.status === 'rejected')
-    if (failure) throw failure.reason
-  }
-  try {
-    await runHook(work.tx, context.hook_limit_ms, all, false)
-    context.onHook?.(null)
-    return true
-  } catch (error) {
-    if (lostRace(error)) throw error
-    if (error instanceof HookTimeout) throw new HooksTimeout(error.message)
-    return false
-  }
-}
-
-async function runOneByOne(
-  context: SettleContext,
-  work: Work,
-  changed: readonly OrderDraft[],
-  run: RunHook,
-  failed: Map<OrderDraft, string>,
-): Promise<void> {
-  for (const order of changed) {
-    try {
-      await runHook(work.tx, context.hook_limit_ms, (tx) => run(order, tx))
-      context.onHook?.(null)
-    } catch (error) {
-      if (lostRace(error)) throw error
-      const why = describe(error)
-      context.onHook?.(why)
-      if (error instanceof HookTimeout) throw new OrderHookTimeout([order.lock], error.message)
-      failed.set(order, why)
-    }
-  }
-}
-
-/** The schema that our statements mean; a merchant's table of the same name must not shadow it, nor be shadowed in a hook. */
-function ownSearchPath(database: Database): string {
-  return `${database.schema}, ${database.user_search_path}`
-}
-
-function describe(error: unknown): string {
-  const cause = error instanceof Fault && error.cause instanceof Error ? error.cause : error
-  return cause instanceof Error ? cause.message.slice(0, 500) : 'unknown error'
 }

@@ -3,14 +3,8 @@ import { errorCode, lostRace } from '../store/driver-fault.ts'
 import { clusters } from './cluster.ts'
 import { HookBreaker } from './hook-breaker.ts'
 import type { SettleItem, SettleOutcome } from './item.ts'
-import {
-  HooksTimeout,
-  OrderHookTimeout,
-  SETTLE_DEFAULTS,
-  type SettleContext,
-  type SettleOptions,
-  settle,
-} from './settle.ts'
+import { HooksTimeout, OrderHookTimeout } from './order-hooks.ts'
+import { SETTLE_DEFAULTS, type SettleContext, type SettleOptions, settle } from './settle.ts'
 
 /** How one item ended: settled somehow, or not at all because of a fault of ours (nothing of it is written then). */
 export type SettleResult = { readonly outcome: SettleOutcome } | { readonly fault: Fault }

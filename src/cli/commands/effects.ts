@@ -22,7 +22,7 @@ export const registerEffects: Register = (program, act) => {
     .command('list')
     .description('effects, newest first')
     .option('--state <state>', 'due, done, dead, withdrawn, superseded or discarded')
-    .option('--topic <topic>', 'entitlement.changed, receipt.due or exception.opened')
+    .option('--topic <topic>', 'entitlement.changed, right.changed, receipt.due or exception.opened')
     .option('--order <reference>', 'only those of this order')
     .option('--limit <n>', 'at most so many', wholeNumber(1), 50)
   act<EffectFlags>(listed, async (context, { state, topic, order, limit }) => {

@@ -28,6 +28,7 @@ const subjectExists = `
     when 'payment' then exists (select 1 from payments s where s.id = p.subject_id and s.bucket = $1)
     when 'order' then exists (select 1 from orders s where s.id = p.subject_id and s.bucket = $1)
     when 'subscription' then exists (select 1 from subscriptions s where s.id = p.subject_id and s.bucket = $1)
+    when 'right' then exists (select 1 from rights s where s.id = p.subject_id and s.bucket = $1)
     else true
   end`
 
@@ -96,6 +97,20 @@ export const ORPHAN_SEARCHES: readonly OrphanSearch[] = [
           'order_id' as column, case when o.id is null then p.order_id::text end as stored
         from entitlements p left join orders o on o.id = p.order_id and o.bucket = $1
         where (p.order_id, p.item) > ($3::bigint, $4::text) and p.bucket = $1
+        order by p.order_id, p.item limit $2`,
+    },
+  },
+  {
+    table: 'entitlements',
+    start: [0n, ''],
+    statement: {
+      name: 'find-entitlements-without-rights',
+      text: `
+        select array[p.order_id::text, p.item] as key, p.item || ' of order ' || o.reference as row,
+          'holder' as column, case when r.id is null then o.holder end as stored
+        from entitlements p join orders o on o.id = p.order_id and o.bucket = $1
+          left join rights r on r.holder = o.holder and r.item = p.item and r.tenant = o.tenant and r.bucket = $1
+        where o.holder is not null and (p.order_id, p.item) > ($3::bigint, $4::text) and p.bucket = $1
         order by p.order_id, p.item limit $2`,
     },
   },
