@@ -104,7 +104,8 @@ const WORDS: Readonly<Partial<Record<BreakClass, (broken: BreakRow) => string>>>
   status_mismatch: (one) => `is ${one.our_status} here and ${one.their_status} at the provider`,
   duplicate_external: ({ place }) =>
     `is listed twice with different contents${place === '' ? '' : ` (${place})`}`,
-  duplicate_internal: () => 'is recorded here under an id that the provider does not have, beside one that it has',
+  duplicate_internal: () =>
+    'is recorded here under an id that the provider does not have, beside one that it has',
   unexplained_refund: ({ their_minor, their_currency }) =>
     `gave back${amount(their_minor, their_currency)} of a payment that is not known here`,
 }

@@ -39,7 +39,9 @@ export async function comparePage(
           settling.map(({ item }) => item),
           true,
         )
-  const settled = new Map(settling.map((one, place) => [one, { after: again[place]!, failure: failures[place]! }]))
+  const settled = new Map(
+    settling.map((one, place) => [one, { after: again[place]!, failure: failures[place]! }]),
+  )
   await write(
     work,
     kind,
@@ -202,6 +204,8 @@ function difference(outcome: Outcome) {
 async function askAfter(work: RunWork, items: readonly ComparedItem[]): Promise<void> {
   const { endpoint, bucket, database, now } = work
   if (items.length === 0 || !endpoint.provider.lookup) return
-  const wanted = items.map(({ kind, id }) => wantedLookup(endpoint, { object: OBJECTS[kind], id }, 'sweep', now))
+  const wanted = items.map(({ kind, id }) =>
+    wantedLookup(endpoint, { object: OBJECTS[kind], id }, 'sweep', now),
+  )
   await requestLookups(database, bucket, now, wanted)
 }

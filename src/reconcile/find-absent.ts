@@ -87,7 +87,11 @@ async function judge(
 }
 
 /** Of what cannot be judged there is only a count: nothing differs that anybody could explain. */
-function breakOf(kind: ReconciledKind, row: UnlistedRow, { class: found, expires_at_ms }: Judgement): NewBreak[] {
+function breakOf(
+  kind: ReconciledKind,
+  row: UnlistedRow,
+  { class: found, expires_at_ms }: Judgement,
+): NewBreak[] {
   if (!isBreak(found) || found === 'unverifiable') return []
   return [
     {

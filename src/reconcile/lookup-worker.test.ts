@@ -4,6 +4,7 @@ import { openShop } from '../../test/stripe-shop.ts'
 import { type Toy, toy, toyPaid, toyPayment } from '../../test/toy-provider.ts'
 import { audit } from '../audit/audit.ts'
 import { paymentMilestone } from '../facts/payment.ts'
+import { PaidOnce } from '../paidonce.ts'
 import type { LookupAnswer } from '../providers/lookup.ts'
 import type { Database } from '../store/database.ts'
 import { LookupWorker } from './lookup-worker.ts'
@@ -148,6 +149,83 @@ withDatabases('a look-up that a message asks for', (open) => {
     expect(await shop.worker.runOnce()).toBe(0)
     shop.later(2_000)
     expect(await shop.worker.runOnce()).toBe(1)
+  })
+
+  it('asks again within the hour, whatever patience the provider asks for', async () => {
+    const database = await open()
+    const box = toy()
+    const shop = shopWith(database, box)
+    await shop.receive(box.hint('e1', 'p1'))
+    box.api.answer = () => ({
+      outcome: 'unavailable',
+      reason: 'later',
+      retry_after_ms: 8_640_000_000_000_000,
+    })
+    await shop.worker.runOnce()
+    shop.later(3_600_000)
+    expect(await shop.worker.runOnce()).toBe(1)
+  })
+
+  it('keeps what an error quotes out of what it stores', async () => {
+    const database = await open()
+    const box = toy()
+    const shop = shopWith(database, box)
+    await shop.receive(box.hint('e1', 'p1'))
+    box.api.answer = () => Promise.reject(new SyntaxError('Unexpected token in "buyer@example.com"'))
+    for (let round = 0; round < 6; round += 1) {
+      await shop.worker.runOnce()
+      shop.later(3_600_000)
+    }
+    const stored = [
+      ...(await rows(database, 'select last_reason from lookups')),
+      ...(await rows(database, 'select message from exceptions')),
+    ]
+    expect(JSON.stringify(stored)).toContain('SyntaxError')
+    expect(JSON.stringify(stored)).not.toContain('buyer@')
+  })
+
+  it('gives up on an answer that never comes, and asks the others meanwhile and afterwards', async () => {
+    const database = await open()
+    const box = toy()
+    const shop = shopWith(database, box)
+    const { settler, endpoints } = shop.paidonce
+    const worker = new LookupWorker(settler, endpoints, 1, noAsk, () => Date.now() + 1_000, { lease_ms: 20 })
+    await shop.order('A-1')
+    await shop.receive(box.hint('e1', 'p1'))
+    box.api.answer = () => new Promise<LookupAnswer>(() => {})
+    expect(await worker.runOnce()).toBe(1)
+    expect((await questions(database))[0]).toMatchObject({ closed: false, last_outcome: 'unavailable' })
+    await shop.receive(box.hint('e2', 'p2', 'A-1'))
+    box.api.answer = (id) => toyPaid(id, 2_000n, 'A-1')
+    await worker.runOnce()
+    expect(await rights(database)).toEqual([{ item: 'licence', state: 'granted' }])
+  })
+
+  it('lets no tenant with endless questions keep the others waiting', async () => {
+    const database = await open()
+    const box = toy()
+    // The two tenants are in different buckets.
+    const endpoints = {
+      busy: { provider: box.provider, tenant: 'a' },
+      quiet: { provider: box.provider, tenant: 'c' },
+    }
+    const paidonce = new PaidOnce({ mode: 'test', endpoints }, database, {
+      mode: 'test',
+      buckets: 2,
+      epoch: 1n,
+    })
+    const now_ms = () => Date.now() + 1_000
+    const worker = new LookupWorker(paidonce.settler, paidonce.endpoints, 2, noAsk, now_ms, { batch: 1 })
+    await paidonce.receive({ endpoint: 'busy', ...box.hint('e1', 'x0') })
+    await paidonce.receive({ endpoint: 'quiet', ...box.hint('e1', 'p1') })
+    box.api.answer = (id) => {
+      const next = id.startsWith('x') && box.api.asked.length < 20 ? `x${box.api.asked.length}` : null
+      const lookups = next === null ? [] : [{ object: 'payment', id: next }]
+      return { outcome: 'found', facts: [], lookups }
+    }
+    await worker.runOnce()
+    expect(box.api.asked.findIndex(({ id }) => id === 'p1')).toBe(1)
+    expect(box.api.asked.length).toBeGreaterThan(10)
   })
 
   it.each([

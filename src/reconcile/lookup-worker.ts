@@ -84,16 +84,16 @@ export class LookupWorker {
   }
 
   async #round(): Promise<number> {
+    const { batch: limit } = this.#options
     let asked = 0
-    for (let bucket = 0; bucket < this.#buckets; bucket += 1) {
-      for (;;) {
-        const leased = await leaseLookups(this.#database, bucket, {
-          ...this.#lease(),
-          limit: this.#options.batch,
-        })
+    // One batch of each bucket in turn: a tenant with endless questions must not keep the others waiting.
+    for (let more = true; more && !this.#rounds.stopped; ) {
+      more = false
+      for (let bucket = 0; bucket < this.#buckets && !this.#rounds.stopped; bucket += 1) {
+        const leased = await leaseLookups(this.#database, bucket, { ...this.#lease(), limit })
         await Promise.all(leased.map((question) => this.#answer(bucket, question)))
         asked += leased.length
-        if (leased.length < this.#options.batch || this.#rounds.stopped) break
+        more ||= leased.length === limit
       }
     }
     return asked
@@ -181,17 +181,14 @@ export class LookupWorker {
         outcome: 'refused',
         reason: `endpoint ${question.endpoint} has no API credentials to ask with`,
       }
-    const { limit_ms } = this.#options
+    const { limit_ms, lease_ms } = this.#options
     const context = { now_ms: this.#now_ms(), ask: this.#ask, limit_ms }
+    const { object, object_id: id } = question
     try {
       const expected: Expected | null = await loadExpected(this.#database, bucket, question)
-      return await provider.lookup.fetch(
-        { object: question.object, id: question.object_id },
-        expected,
-        context,
-      )
+      return patient(await within(lease_ms, provider.lookup.fetch({ object, id }, expected, context)))
     } catch (error) {
-      return { outcome: 'unavailable', reason: error instanceof Error ? error.message : 'unknown error' }
+      return { outcome: 'unavailable', reason: reasonOf(error) }
     }
   }
 
@@ -235,6 +232,34 @@ function overtaken(error: unknown): boolean {
 }
 
 const DIVISION_BY_ZERO = '22012'
+
+/** A provider that asks for more patience than this is asked all the same, milliseconds. */
+const LONGEST_WAIT_MS = 3_600_000
+
+function patient(answer: LookupAnswer): LookupAnswer {
+  if (answer.outcome !== 'unavailable' || answer.retry_after_ms === undefined) return answer
+  return { ...answer, retry_after_ms: Math.min(answer.retry_after_ms, LONGEST_WAIT_MS) }
+}
+
+/** What is no Fault was not meant to be read: its message may quote what was sent or answered. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Fault) return error.message
+  return `asking failed with ${error instanceof Error ? error.name : 'a thrown value'}`
+}
+
+/** One question that is never answered must not hold up the others; after the lease somebody else may ask it. */
+async function within(limit_ms: number, answer: LookupAnswer | Promise<LookupAnswer>): Promise<LookupAnswer> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<LookupAnswer>((resolve) => {
+    const unavailable = { outcome: 'unavailable', reason: `no answer came within ${limit_ms} ms` } as const
+    timer = setTimeout(() => resolve(unavailable), limit_ms)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 function pause(delay_ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, delay_ms))

@@ -1,5 +1,5 @@
-import type { OurSide, ReconciledKind } from '../rules/reconcile.ts'
 import { DISPUTE_STAGE_RANK } from '../rules/rank.ts'
+import type { OurSide, ReconciledKind } from '../rules/reconcile.ts'
 import type { Queryable } from '../store/database.ts'
 import { findOurSides, type OurSideRow } from '../store/queries/find-our-sides.ts'
 import type { ReconciledAccount } from '../store/queries/run-reconciliation.ts'

@@ -1,5 +1,5 @@
-import { Fault } from '../facts/fault.ts'
 import type { Fact } from '../facts/fact.ts'
+import { Fault } from '../facts/fault.ts'
 import type { Ask } from '../providers/ask.ts'
 import type { Endpoint } from '../providers/endpoint.ts'
 import type { LookupAnswer } from '../providers/lookup.ts'

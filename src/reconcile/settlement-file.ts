@@ -96,10 +96,16 @@ function isField(text: string | undefined): text is SettlementField {
 export async function openSettlementFile(path: string, map: SettlementMap): Promise<SettlementFile> {
   for (const field of ['id', 'amount'] as const) {
     if (map.columns[field] === undefined)
-      throw new Fault('config_invalid', `The map names no column for ${field}. Add ${field}=<column> to --map.`)
+      throw new Fault(
+        'config_invalid',
+        `The map names no column for ${field}. Add ${field}=<column> to --map.`,
+      )
   }
   if (map.columns.currency === undefined && map.currency === undefined)
-    throw new Fault('config_invalid', 'Nothing tells the currency. Add currency=<column> to --map, or --currency.')
+    throw new Fault(
+      'config_invalid',
+      'Nothing tells the currency. Add currency=<column> to --map, or --currency.',
+    )
   const digest = await digestOf(path)
   return { digest, pages: () => pagesOf(path, map, digest) }
 }

@@ -84,7 +84,8 @@ export function compareItem(
   basis: ComparisonBasis,
 ): Judgement {
   const settles = ours === null && !basis.settled
-  if (ours === null && theirs.foreign) return judged(theirs.amount_minor === null ? 'unverifiable' : 'not_ours')
+  if (ours === null && theirs.foreign)
+    return judged(theirs.amount_minor === null ? 'unverifiable' : 'not_ours')
   if (kind === 'refunds' && !theirs.payment_known) return judged('unexplained_refund', { settles })
   if (ours === null) return judged('missing_internal', { settles })
   const ahead = whoIsAhead(kind, theirs.status, ours.status)
@@ -100,7 +101,11 @@ export function compareItem(
   return compareMoney(theirs, ours, basis)
 }
 
-function compareMoney(theirs: TheirSide, ours: OurSide, { tolerance_minor, settled }: ComparisonBasis): Judgement {
+function compareMoney(
+  theirs: TheirSide,
+  ours: OurSide,
+  { tolerance_minor, settled }: ComparisonBasis,
+): Judgement {
   if (theirs.amount_minor === null) return judged(theirs.status === null ? 'unverifiable' : 'matched')
   if (ours.amount_minor === null || ours.currency === null)
     return judged('amount_mismatch', { settles: !settled })

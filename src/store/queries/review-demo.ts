@@ -20,7 +20,8 @@ const COUNTS: Statement = {
 }
 
 // Nothing here asks what the rules derived for an order: money is added up from the rows of payments, refunds and
-// disputes, and compared with the price that was registered.
+// disputes, and compared with the price that was registered. Not every provider tells when it takes the money of a
+// dispute, nor how much it is about, so that what is fought over and what is lost counts as gone.
 const PAID_NOT_GRANTED: Statement = {
   name: 'find-paid-not-granted',
   text: `
@@ -31,8 +32,10 @@ const PAID_NOT_GRANTED: Statement = {
         select coalesce(sum(p.captured_minor - p.reversed_minor), 0)
           - coalesce(sum((select coalesce(sum(r.amount_minor), 0) from refunds r
               where r.payment_id = p.id and r.status = 'succeeded' and r.bucket = $1)), 0)
-          - coalesce(sum((select coalesce(sum(greatest(d.withdrawn_minor - d.reinstated_minor, 0)), 0) from disputes d
-              where d.payment_id = p.id and d.bucket = $1)), 0)
+          - coalesce(sum((select coalesce(sum(greatest(
+                d.withdrawn_minor - d.reinstated_minor,
+                case when d.status in ('needs_response', 'under_review', 'accepted', 'lost') then coalesce(d.amount_minor, p.captured_minor) else 0 end
+              )), 0) from disputes d where d.payment_id = p.id and d.bucket = $1)), 0)
         from payments p
         where o.reference = any(p.order_refs) and p.currency = o.currency and p.status = 'succeeded' and p.bucket = $1
       ) >= o.amount_minor
@@ -66,7 +69,43 @@ const BACKLOG: Statement = {
   name: 'count-demo-backlog',
   text: `
     select (select count(*) from effects where state = 'due' and bucket = $1 and (available_at <= $2 or attempts > 0))
-      + (select count(*) from unsettled where bucket = $1) as due`,
+      + (select count(*) from unsettled where bucket = $1)
+      + (select count(*) from unconfirmed where bucket = $1)
+      + (select count(*) from lookups where bucket = $1
+          and (due_at <= $2 or (due_at is not null and last_outcome in ('', 'unavailable')))) as due`,
+}
+
+const PLAYER: Statement = {
+  name: 'count-demo-player',
+  text: `
+    select
+      (select count(*) from orders o where o.reference = any($3::text[]) and o.bucket = $1 and exists (
+        select 1 from payments p where o.reference = any(p.order_refs) and p.status = 'succeeded' and p.bucket = $1
+      )) as paid,
+      (select count(*) from orders o where o.reference = any($3::text[]) and o.bucket = $1 and exists (
+        select 1 from entitlements e where e.order_id = o.id and e.state = 'granted' and e.bucket = $1
+      )) as granted,
+      (select count(*) from events where endpoint = $2 and bucket = $1) as events,
+      (select count(*) from lookups l join lookup_answers a on a.lookup_id = l.id and a.bucket = $1
+        where l.endpoint = $2 and a.outcome = 'found' and l.bucket = $1) as looked_up,
+      (select count(*) from lookups l join lookup_answers a on a.lookup_id = l.id and a.bucket = $1
+        where l.endpoint = $2 and a.outcome = 'unavailable' and l.bucket = $1) as unanswered,
+      (select count(*) from subscriptions where namespace = $4 and account = $5 and bucket = $1) as subscriptions`,
+}
+
+const BELIEVED: Statement = {
+  name: 'find-demo-believed',
+  text: `
+    select o.reference
+    from orders o
+    where o.reference = any($2::text[]) and o.bucket = $1
+      and (
+        exists (select 1 from entitlements e where e.order_id = o.id and e.state = 'granted' and e.bucket = $1)
+        or exists (
+          select 1 from payments p where o.reference = any(p.order_refs) and p.status = 'succeeded' and p.bucket = $1
+        )
+      )
+    order by o.reference`,
 }
 
 export interface DemoCounts {
@@ -113,7 +152,43 @@ export function listOwedEffects(
   return db.query(EFFECTS, [bucket, now])
 }
 
-/** Effects that a worker has to deliver now or after its next pause, and what is kept to be settled. */
+export interface DemoPlayerCounts {
+  /** Orders that money came for. */
+  readonly paid: bigint
+  /** Orders with a right that holds now. */
+  readonly granted: bigint
+  readonly events: bigint
+  /** Answers of the provider that told something, and requests that it did not answer. */
+  readonly looked_up: bigint
+  readonly unanswered: bigint
+  readonly subscriptions: bigint
+}
+
+/** What became of one endpoint's traffic and of the orders that were paid through it. */
+export async function countDemoPlayer(
+  db: Queryable,
+  bucket: number,
+  player: { endpoint: string; namespace: string; account: string; orders: readonly string[] },
+): Promise<DemoPlayerCounts> {
+  const { endpoint, namespace, account, orders } = player
+  const [row] = await db.query<DemoPlayerCounts>(PLAYER, [bucket, endpoint, orders, namespace, account])
+  return row!
+}
+
+/** Those of these orders, which nobody ever paid, that money or a right is recorded for. */
+export async function findDemoBelieved(
+  db: Queryable,
+  bucket: number,
+  unpaid: readonly string[],
+): Promise<string[]> {
+  const rows = await db.query<{ reference: string }>(BELIEVED, [bucket, unpaid])
+  return rows.map((row) => row.reference)
+}
+
+/**
+ * Effects that a worker has to deliver now or after its next pause, what is kept to be settled, and what a provider has
+ * to be asked about and has not answered.
+ */
 export async function countDemoBacklog(db: Queryable, bucket: number, now: Date): Promise<number> {
   const [row] = await db.query<{ due: bigint }>(BACKLOG, [bucket, now])
   return Number(row!.due)

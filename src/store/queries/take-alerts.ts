@@ -18,8 +18,8 @@ export interface AlertCrowd {
   readonly waiting: number
   /** Others that some worker has right now. */
   readonly out: number
-  /** The lowest id of those that some worker has. */
-  readonly first_out: bigint | null
+  /** The lowest id of those that some worker has, or may soon take. */
+  readonly first_near: bigint | null
   /** The lowest id of those that wait. */
   readonly first_waiting: bigint | null
 }
@@ -39,7 +39,7 @@ const TELLABLE = `exists (
 const LOOK: Statement = {
   name: 'look-at-alerts',
   text: `
-    select sent.count as sent, sent.last_sent_at, due.waiting, due.out, due.first_out, due.first_waiting
+    select sent.count as sent, sent.last_sent_at, due.waiting, due.out, due.first_near, due.first_waiting
     from (
       select count(*)::int as count, max(finished_at) as last_sent_at from (
         select finished_at from effects
@@ -49,10 +49,10 @@ const LOOK: Statement = {
       select
         count(*) filter (where not leased)::int as waiting,
         count(*) filter (where leased)::int as out,
-        min(id) filter (where leased) as first_out,
+        min(id) filter (where leased or available_at <= $8) as first_near,
         min(id) filter (where not leased) as first_waiting
       from (
-        select e.id, e.lease_token is not null and e.available_at > $4 as leased from effects e
+        select e.id, e.available_at, e.lease_token is not null and e.available_at > $4 as leased from effects e
         where e.bucket = $1 and ${LIKE} and e.state = 'due' and e.finished_at is null and e.id <> $5 and ${TELLABLE}
         order by e.id limit $7
       ) each
@@ -75,16 +75,25 @@ const TAKE: Statement = {
 }
 
 /**
- * Looks who else waits to be told the same way, and what was told since `since`. Counts go up to `limit`.
+ * Looks who else waits to be told the same way, what was told since `since`, and who will be free until `soon`.
+ * Counts go up to `limit`.
  */
 export async function lookAtAlerts(
   db: Queryable,
   bucket: number,
   { id, tenant, like, now }: AlertsLike,
-  since: Date,
-  limit: number,
+  options: { readonly since: Date; readonly soon: Date; readonly limit: number },
 ): Promise<AlertCrowd> {
-  const [row] = await db.query<AlertCrowd>(LOOK, [bucket, tenant, like, now, id, since, limit])
+  const [row] = await db.query<AlertCrowd>(LOOK, [
+    bucket,
+    tenant,
+    like,
+    now,
+    id,
+    options.since,
+    options.limit,
+    options.soon,
+  ])
   return row!
 }
 
