@@ -28,9 +28,9 @@ export interface OnItsWay {
   readonly to: Deliverer
 }
 
-/** What is held back waits until those that other workers have are held back too. */
+/** So long does whoever tells them all wait for those that other workers have in hand to be put back. */
 const GATHER_MS = 2_000
-/** Whoever tells them all comes first; the others follow so much later. */
+/** The others come so much later, so that the one finds them all put back. */
 const BEHIND_MS = 10_000
 const URGENT_WAIT_MAX_MS = 60_000
 /** An alert that has waited so long goes together with whatever else waits. */
@@ -57,8 +57,11 @@ export async function deliverAlert(
   const { effect, bucket, like, urgent, to } = way
   const at_ms = now_ms()
   const alike: AlertsLike = { id: effect.id, tenant: effect.tenant, like, now: new Date(at_ms) }
-  const since = new Date(at_ms - limits.within_ms)
-  const crowd = await lookAtAlerts(database, bucket, alike, since, CROWD_MAX)
+  const crowd = await lookAtAlerts(database, bucket, alike, {
+    since: new Date(at_ms - limits.within_ms),
+    soon: new Date(at_ms + BEHIND_MS),
+    limit: CROWD_MAX,
+  })
   const others = crowd.waiting + crowd.out
   const stale = at_ms - effect.created_at.getTime() > FRESH_MS && others > 0
   if (crowd.sent + others + 1 <= limits.more_than && !stale) return to(effect, context)
@@ -68,7 +71,8 @@ export async function deliverAlert(
   const due_ms = full ? crowd.last_sent_at!.getTime() + pause_ms : at_ms
   const is_first = crowd.first_waiting === null || effect.id < crowd.first_waiting
   if (at_ms < due_ms) return hold(due_ms - at_ms + (is_first ? 0 : BEHIND_MS))
-  if (crowd.out > 0) return hold(effect.id < crowd.first_out! ? GATHER_MS : BEHIND_MS)
+  const leads = crowd.first_near === null || effect.id < crowd.first_near
+  if (crowd.out > 0) return hold(leads ? GATHER_MS : BEHIND_MS)
   return tellTogether(database, now_ms, way, alike, context)
 }
 

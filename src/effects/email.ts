@@ -37,7 +37,7 @@ export function email(options: EmailOptions): Deliverer {
   }
   if (to.length === 0) throw invalid('Name at least one address that alerts are sent to.')
   if (user !== undefined && !password) throw invalid('The SMTP user for alerts has a blank password.')
-  return async (effect, { signal }) => {
+  return async (effect) => {
     const { createTransport } = await import('nodemailer')
     const transport = createTransport({
       host,
@@ -51,8 +51,6 @@ export function email(options: EmailOptions): Deliverer {
       disableFileAccess: true,
       disableUrlAccess: true,
     })
-    const stop = () => transport.close()
-    signal.addEventListener('abort', stop, { once: true })
     try {
       const { title, body } = alertText(effect)
       await transport.sendMail({
@@ -66,7 +64,6 @@ export function email(options: EmailOptions): Deliverer {
         headers: { 'auto-submitted': 'auto-generated' },
       })
     } finally {
-      signal.removeEventListener('abort', stop)
       transport.close()
     }
   }
