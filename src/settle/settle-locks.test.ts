@@ -6,7 +6,7 @@ import type { OrderTerms } from '../facts/order.ts'
 import { paymentMilestone } from '../facts/payment.ts'
 import type { Database, Transaction } from '../store/database.ts'
 import type { SettleItem } from './item.ts'
-import type { Boundary } from './settle.ts'
+import { type Boundary, SETTLE_DEFAULTS, settle } from './settle.ts'
 import type { SettleResult } from './settler.ts'
 
 const TERMS: OrderTerms = { amount_minor: 100n, currency: 'USD', items: [{ item: 'licence', quantity: 1 }] }
@@ -177,15 +177,52 @@ withPostgres('a lock that someone else holds', (open) => {
   })
 })
 
-/** Resolves when some session of this database waits for a lock. */
-async function blockedSession(database: Database): Promise<void> {
+const CROSSED: Record<string, [string, (tenant: string) => string[]]> = {
+  events: [
+    `insert into events (bucket, tenant, provider, account, mode, event_key, key_kind, endpoint, type, state, reason, secret_label,
+       adapter_version, received_at, digest)
+     values (0, $1, 'stripe', 'default', 'test', $2, 'id', 'stripe', 'test', 'settled', '', '', 1, now(), decode(repeat('00', 32), 'hex'))`,
+    (tenant) => [tenant, 'evt_2'],
+  ],
+  payments: [HELD['the payment row']![0], (tenant) => [tenant, 'pi_2']],
+  orders: [HELD['the order row']![0], (tenant) => [tenant, '2']],
+}
+
+withPostgres('two batches that name the same rows in opposite order', (open) => {
+  for (const [what, [text, values]] of Object.entries(CROSSED)) {
+    it(`P19 case-55 lock ${what} in one order and wait for each other, instead of deadlocking`, async () => {
+      const database = await open()
+      const merchant = new Merchant(database)
+      const ids = ['1', '2', '3']
+      await merchant.settle(...ids.map((id) => merchant.order(id, TERMS)))
+      await merchant.settle(...ids.map((id) => pay(merchant, id, `before_${id}`)))
+      // Each session takes what stands before the held row in its own order; once that is free, they meet.
+      const holder = await holding(database, text, values(merchant.tenant))
+      const same = what === 'events'
+      const batch = (name: string, order: readonly string[]) =>
+        order.map((id) => pay(merchant, id, same ? id : `${name}_${id}`))
+      const calm = { ...SETTLE_DEFAULTS, lock_timeout_ms: 10_000 }
+      const both = [
+        settle(merchant.context, BUCKET, batch('first', ids), calm),
+        settle(merchant.context, BUCKET, batch('second', ids.toReversed()), calm),
+      ]
+      const ends = Promise.allSettled(both)
+      await blockedSession(database, 2)
+      await holder.rollback()
+      expect((await ends).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
+    })
+  }
+})
+
+/** Resolves when so many sessions of this database wait for a lock. */
+async function blockedSession(database: Database, sessions = 1): Promise<void> {
   const look = {
     name: 'test-blocked',
     text: `select count(*)::int as blocked from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
   }
   for (const deadline = Date.now() + 5_000; Date.now() < deadline; ) {
     const [row] = await database.query<{ blocked: number }>(look)
-    if (row!.blocked > 0) return
+    if (row!.blocked >= sessions) return
   }
   throw new Error('No session came to wait for a lock.')
 }

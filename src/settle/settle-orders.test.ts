@@ -30,7 +30,7 @@ function permutations<T>(items: readonly T[]): T[][] {
 }
 
 withDatabases('settling orders', (open) => {
-  it('P25 case-26 parks a payment whose order nobody registered, and applies it once when it appears', async () => {
+  it('P25 case-26 seq-33 parks a payment whose order nobody registered, and applies it once when it appears', async () => {
     const merchant = new Merchant(await open())
     expect(await merchant.outcomes(merchant.event('evt_1', [paid(merchant, 'pi_1')]))).toEqual(['settled'])
     expect(await merchant.rights()).toEqual([])
@@ -199,7 +199,7 @@ withDatabases('settling orders', (open) => {
     }
   })
 
-  it('P29 never settles the order of another tenant', async () => {
+  it('P29 case-49 never settles the order of another tenant', async () => {
     const database = await open()
     const mine = new Merchant(database)
     const theirs = new Merchant(database)
