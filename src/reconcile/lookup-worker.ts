@@ -11,7 +11,9 @@ import { errorCode } from '../store/driver-fault.ts'
 import { inTransaction } from '../store/in-transaction.ts'
 import { finishLookup, type LookupEnd, readLookupAnswers } from '../store/queries/finish-lookup.ts'
 import { type LeasedLookup, leaseLookup, leaseLookups } from '../store/queries/lease-lookups.ts'
+import { findLastAnswer, putOffLookup } from '../store/queries/put-off-lookup.ts'
 import { requestLookups, type WantedLookup } from '../store/queries/request-lookups.ts'
+import { AccountGates } from './account-gate.ts'
 import { loadExpected } from './expected.ts'
 import { closeLookupFailure, raiseLookupFailure } from './lookup-failure.ts'
 import { nextAsking } from './next-asking.ts'
@@ -25,6 +27,10 @@ export interface LookupWorkerOptions {
   readonly lease_ms?: number
   /** How long one request may take, milliseconds. Default 10,000. */
   readonly limit_ms?: number
+  /** A buyer who comes back again within this time after an answer is told that answer, milliseconds. Default 5,000. */
+  readonly return_pause_ms?: number
+  /** Say when the next request to an account may be sent. Default: some of its own. */
+  readonly gates?: AccountGates
   /** Hears what went wrong and was handled. Must not throw. */
   readonly onError?: (error: unknown) => void
 }
@@ -63,6 +69,8 @@ export class LookupWorker {
       batch: options.batch ?? 8,
       lease_ms: options.lease_ms ?? 60_000,
       limit_ms: options.limit_ms ?? 10_000,
+      return_pause_ms: options.return_pause_ms ?? 5_000,
+      gates: options.gates ?? new AccountGates(),
       onError: options.onError ?? (() => undefined),
     }
     this.#rounds = new Rounds(() => this.#round(), this.#options.poll_ms, this.#options.onError)
@@ -110,12 +118,29 @@ export class LookupWorker {
     limit_ms: number,
   ): Promise<LookupAnswer['outcome'] | null> {
     const now = new Date(this.#now_ms())
+    const answered = asked_by === 'return' ? await this.#answeredJustNow(endpoint, request, now) : null
+    if (answered !== null) return answered
     const [id] = await requestLookups(this.#database, endpoint.bucket, now, [
       wantedLookup(endpoint, request, asked_by, now),
     ])
     const asked = this.#askOne(endpoint.bucket, id!)
     asked.catch((error) => this.#options.onError(error))
     return Promise.race([asked, pause(limit_ms).then(() => null)])
+  }
+
+  /** Buyers reload their page; the provider need not hear of it each time. */
+  async #answeredJustNow(
+    endpoint: Endpoint,
+    request: LookupRequest,
+    now: Date,
+  ): Promise<LookupAnswer['outcome'] | null> {
+    const last = await findLastAnswer(
+      this.#database,
+      endpoint.bucket,
+      wantedLookup(endpoint, request, 'return', now),
+    )
+    if (last === null) return null
+    return now.getTime() - last.answered_at.getTime() < this.#options.return_pause_ms ? last.outcome : null
   }
 
   async #askOne(bucket: number, id: bigint): Promise<LookupAnswer['outcome'] | null> {
@@ -136,11 +161,23 @@ export class LookupWorker {
     return { now: new Date(now_ms), lease_until: new Date(now_ms + this.#options.lease_ms) }
   }
 
-  async #answer(bucket: number, question: LeasedLookup): Promise<LookupAnswer['outcome']> {
+  async #answer(bucket: number, question: LeasedLookup): Promise<LookupAnswer['outcome'] | null> {
     const asked_at = new Date(this.#now_ms())
     const endpoint = this.#endpoints.get(question.endpoint)
+    const gate = this.#options.gates.of(question)
+    const wait_until_ms = endpoint?.provider.lookup ? gate.admit(asked_at.getTime()) : null
+    if (wait_until_ms !== null) {
+      await putOffLookup(this.#database, bucket, question, new Date(wait_until_ms))
+      return null
+    }
     const answer = await this.#fetch(bucket, endpoint, question)
-    const next = nextAsking(question, answer, this.#now_ms())
+    gate.heard(answer, this.#now_ms())
+    const next = nextAsking(
+      question,
+      answer,
+      this.#now_ms(),
+      endpoint?.provider.capabilities.read_lag_ms ?? 0,
+    )
     const end: LookupEnd = {
       id: question.id,
       number: question.answers + 1,
@@ -214,6 +251,9 @@ export class LookupWorker {
     )
   }
 }
+
+/** The object of a question for whatever belongs to an order reference of ours; no provider's own word begins so. */
+export const BY_REFERENCE = '@reference'
 
 /** A question as it is stored. */
 export function wantedLookup(
