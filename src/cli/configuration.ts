@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url'
 import { createJiti } from 'jiti'
 import { Fault } from '../facts/fault.ts'
 import type { PaidOnceOptions } from '../options.ts'
-import { stripe } from '../providers/stripe/index.ts'
 import type { CommonOptions } from './command.ts'
 import { readDemoMarker } from './demo-marker.ts'
 
@@ -40,7 +39,9 @@ export async function findConfiguration(
   const marker = readDemoMarker(directory)
   if (marker) {
     const where = marker.database === null ? { directory } : { database: marker.database }
-    const endpoints = { stripe: stripe({ webhookSecrets: marker.secret }) }
+    // Loaded for a demo alone: it brings every provider.
+    const { castEndpoints } = await import('./demo/cast/cast.ts')
+    const endpoints = castEndpoints(marker.secret)
     const from = `the demo in ${directory}`
     return {
       options: { mode: 'live', endpoints, schema: marker.schema, ...where, ...schema },

@@ -22,7 +22,7 @@ export const registerDemo: Register = (program, act) => {
   const command = program
     .command('demo')
     .description(
-      'a shop on a bad day: duplicates, forgeries, refunds, disputes, a killed worker; then a summary',
+      'a shop on a bad day, with every provider: duplicates, forgeries, refunds, disputes, lost answers, a killed worker; then a summary',
     )
     .option('--once', 'exit after the summary instead of serving on')
     .option('--orders <n>', 'how many orders', wholeNumber(1), 200)
@@ -63,9 +63,12 @@ export const registerDemo: Register = (program, act) => {
 
 function invitation(port: number): string {
   return `
-It goes on serving on http://127.0.0.1:${port}/webhooks/stripe. Look around in another terminal:
+It goes on serving on http://127.0.0.1:${port}, with an endpoint for each provider (/webhooks/stripe) and stand-ins that
+answer for those that are asked. Look around in another terminal:
   npx paidonce orders list
-  npx paidonce orders show D-shop-1
+  npx paidonce orders show D-shop-1     paid through Stripe, told four times
+  npx paidonce orders show D-shop-17    paid through PayPal, found by asking
+  npx paidonce orders show D-shop-22    paid at a wallet, from the start to the return
   npx paidonce exceptions
   npx paidonce events list --state ignored
   npx paidonce audit

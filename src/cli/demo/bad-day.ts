@@ -1,237 +1,127 @@
-import { stripeEvents } from '../../providers/stripe/sample.ts'
 import type { OrderRegistration } from '../../receive/orders.ts'
+import type { Delivery, Journey, Player, Plot, Sale, Story } from './cast/player.ts'
 import { Dice } from './dice.ts'
-
-/** How a delivery is spoilt before it is sent; `honest` ones are as Stripe sends them. */
-export type Spoilt = 'honest' | 'wrong_secret' | 'changed_after_signing' | 'truncated' | 'too_old'
 
 /** One thing that happens on the bad day. */
 export type Step =
   | { readonly kind: 'register'; readonly order: OrderRegistration }
   | {
       readonly kind: 'deliver'
-      readonly body: string
-      readonly spoilt: Spoilt
+      /** Name of the endpoint. */
+      readonly player: string
+      readonly delivery: Delivery
       /** Sent so often at the same moment. */
       readonly copies: number
     }
+  | { readonly kind: 'travel'; readonly player: string; readonly journey: Journey }
+
+/** Somebody who can tell stories. */
+export interface Teller {
+  readonly player: Pick<Player, 'name' | 'currencies' | 'cent' | 'orders'>
+  readonly plots: readonly Plot[]
+}
 
 export interface BadDay {
   readonly steps: readonly Step[]
   /** What was put into it, in words, with how often. */
   readonly trouble: Readonly<Record<string, number>>
+  /** References of each player's orders. */
+  readonly orders: ReadonlyMap<string, readonly string[]>
+  /** References of orders that nobody ever paid, whatever was claimed. */
+  readonly unpaid: readonly string[]
 }
 
-type Trouble =
-  | 'paid without trouble'
-  | 'declined first, then paid'
-  | 'refunded'
-  | 'refunded in part'
-  | 'refund told before its payment'
-  | 'disputed and lost'
-  | 'disputed and won'
-  | 'dispute still open'
-  | 'paid too little'
-  | 'paid twice'
-  | 'paid, but nobody knows the order'
-  | 'registered after it was paid'
-  | 'test event at the live endpoint'
-  | 'never paid, but claimed by forgers'
-
-/** Out of a hundred orders, roughly. The first ones come in any day, so that small demos show each kind. */
-const SHARES: readonly (readonly [Trouble, number])[] = [
-  ['paid without trouble', 48],
-  ['declined first, then paid', 8],
-  ['refunded', 6],
-  ['refunded in part', 4],
-  ['refund told before its payment', 3],
-  ['disputed and lost', 3],
-  ['disputed and won', 3],
-  ['dispute still open', 2],
-  ['paid too little', 3],
-  ['paid twice', 4],
-  ['paid, but nobody knows the order', 3],
-  ['registered after it was paid', 5],
-  ['test event at the live endpoint', 3],
-  ['never paid, but claimed by forgers', 5],
-]
-
-const CURRENCIES = ['USD', 'EUR', 'JPY', 'GBP'] as const
 const ITEMS = ['course:typescript', 'licence:pro', 'ticket:conference', 'book:webhooks'] as const
-
-interface Delivery {
-  readonly body: string
-  readonly spoilt?: Spoilt
-}
-
-interface Story {
-  readonly order: OrderRegistration
-  readonly registered: 'before' | 'after' | 'never'
-  readonly deliveries: readonly Delivery[]
-}
+/** Out of a hundred stories, so many are the leading player's. */
+const LEADING = 55
 
 /**
  * Makes the traffic of a bad day at a shop: the same for the same seed. Only the time at which each delivery is signed
- * is the real one.
+ * is the real one. The first stories are all that the leading player has, then one of each other player, so that small
+ * demos show each kind; what follows is drawn.
  * @param run put into all ids, so that two days share none
  */
-export function badDay(orders: number, seed: number, run: string): BadDay {
+export function badDay(orders: number, seed: number, run: string, tellers: readonly Teller[]): BadDay {
   const dice = new Dice(seed)
+  const [leading, ...others] = tellers
+  if (leading === undefined) throw new Error('Nobody tells anything.')
+  const overture = [
+    ...leading.plots.map((plot) => [leading, plot] as const),
+    ...others.map((teller) => [teller, teller.plots[0]!] as const),
+  ]
   const trouble: Record<string, number> = {}
+  const told = new Map<string, string[]>(tellers.map(({ player }) => [player.name, []]))
+  const unpaid: string[] = []
   const timed: { at: number; step: Step }[] = []
-  for (let number = 1; number <= orders; number += 1) {
-    const kind = number <= SHARES.length ? SHARES[number - 1]![0] : drawn(dice)
-    trouble[kind] = (trouble[kind] ?? 0) + 1
-    const story = tell(dice, kind, number, run)
-    const start = number * 10
-    if (story.registered === 'before') timed.push({ at: start - 200, step: register(story) })
-    for (const [place, delivery] of story.deliveries.entries()) {
-      for (const at of arrivals(dice, start + place * 4)) {
-        timed.push({ at, step: deliver(dice, delivery) })
-      }
+  for (let number = 1, ordered = 0; ordered < orders; number += 1) {
+    const [teller, plot] = overture[number - 1] ?? drawn(dice, leading, others)
+    trouble[plot.trouble] = (trouble[plot.trouble] ?? 0) + 1
+    const sale = saleOf(dice, teller, number, run)
+    const order = teller.player.orders === false ? null : orderOf(dice, sale)
+    if (order !== null) {
+      ordered += 1
+      told.get(teller.player.name)!.push(order.reference)
     }
-    if (story.registered === 'after') timed.push({ at: start + 400, step: register(story) })
+    const story = { ...plot.tell(sale, dice), order }
+    if (!story.paid) unpaid.push(sale.reference)
+    timed.push(...stepsOf(dice, teller.player.name, story, number * 10))
   }
   timed.sort((a, b) => a.at - b.at)
-  return { steps: timed.map(({ step }) => step), trouble }
+  return { steps: timed.map(({ step }) => step), trouble, orders: told, unpaid }
 }
 
-function drawn(dice: Dice): Trouble {
-  let point = dice.next() * SHARES.reduce((sum, [, share]) => sum + share, 0)
-  for (const [kind, share] of SHARES) {
-    point -= share
-    if (point < 0) return kind
+function drawn(dice: Dice, leading: Teller, others: readonly Teller[]): readonly [Teller, Plot] {
+  const [first, ...more] = others
+  const teller = first === undefined || dice.percent(LEADING) ? leading : dice.pick([first, ...more])
+  return [teller, drawnPlot(dice, teller.plots)]
+}
+
+function drawnPlot(dice: Dice, plots: readonly Plot[]): Plot {
+  let point = dice.next() * plots.reduce((sum, { share }) => sum + share, 0)
+  for (const plot of plots) {
+    point -= plot.share
+    if (point < 0) return plot
   }
-  return SHARES[0]![0]
+  return plots[0]!
 }
 
-/** A delivery comes late by chance, and now and then again: Stripe sends until it hears 2xx, and sometimes after. */
+function saleOf(dice: Dice, { player }: Teller, number: number, run: string): Sale {
+  return {
+    seed: `${run}_${number}`,
+    reference: `D-${run}-${number}`,
+    amount_minor: (BigInt(dice.whole(15, 200)) * 100n - 1n) * (player.cent ?? 1n),
+    currency: dice.pick(player.currencies),
+    at_s: 1_760_000_000 + number * 60,
+  }
+}
+
+function orderOf(dice: Dice, { reference, amount_minor, currency }: Sale): OrderRegistration {
+  return { reference, amount_minor, currency, items: [{ item: dice.pick(ITEMS), quantity: 1 }] }
+}
+
+function stepsOf(dice: Dice, player: string, story: Story, start: number): { at: number; step: Step }[] {
+  const timed: { at: number; step: Step }[] = []
+  const { order, registered, scenes } = story
+  if (order !== null && registered !== 'never') {
+    const at = registered === 'before' ? start - 200 : start + 400
+    timed.push({ at, step: { kind: 'register', order } })
+  }
+  for (const [place, scene] of scenes.entries()) {
+    const due = start + place * 4
+    if (typeof scene === 'function') timed.push({ at: due, step: { kind: 'travel', player, journey: scene } })
+    else for (const at of arrivals(dice, due)) timed.push({ at, step: deliver(dice, player, scene) })
+  }
+  return timed
+}
+
+/** A delivery comes late by chance, and now and then again: providers send until they hear 2xx, and sometimes after. */
 function arrivals(dice: Dice, due: number): number[] {
   const first = due + dice.next() * 60
   const again = dice.percent(25) ? [first + 20 + dice.next() * 300] : []
   return dice.percent(5) ? [first, ...again, first + 500] : [first, ...again]
 }
 
-function register({ order }: Story): Step {
-  return { kind: 'register', order }
-}
-
-function deliver(dice: Dice, { body, spoilt = 'honest' }: Delivery): Step {
-  const copies = spoilt === 'honest' && dice.percent(8) ? dice.whole(2, 4) : 1
-  return { kind: 'deliver', body, spoilt, copies }
-}
-
-function tell(dice: Dice, kind: Trouble, number: number, run: string): Story {
-  const currency = dice.pick(CURRENCIES)
-  const amount_minor = BigInt(dice.whole(5, 200)) * 100n - 1n
-  const reference = `D-${run}-${number}`
-  const order: OrderRegistration = {
-    reference,
-    amount_minor,
-    currency,
-    items: [{ item: dice.pick(ITEMS), quantity: 1 }],
-  }
-  const payment = `pi_${run}_${number}`
-  const sale = {
-    payment,
-    amount_minor,
-    currency,
-    order: reference,
-    live: true,
-    at_s: 1_760_000_000 + number * 60,
-  }
-  const story = (deliveries: readonly string[], registered: Story['registered'] = 'before'): Story => ({
-    order,
-    registered,
-    deliveries: [...deliveries.map((body) => ({ body })), ...forgeries(dice, sale)],
-  })
-  const paid = payments(sale)
-  switch (kind) {
-    case 'paid without trouble':
-      return story(paid)
-    case 'declined first, then paid': {
-      const declined = { ...sale, charge: `ch_${run}_${number}_declined` }
-      return story([stripeEvents.chargeFailed(declined), stripeEvents.paymentFailed(declined), ...paid])
-    }
-    case 'refunded':
-      return story([
-        ...paid,
-        stripeEvents.refundCreated({ ...sale, status: 'pending' }),
-        stripeEvents.refundUpdated(sale),
-        stripeEvents.chargeRefunded({ ...sale, charged_minor: amount_minor }),
-      ])
-    case 'refunded in part': {
-      const part = { ...sale, amount_minor: amount_minor / 3n }
-      return story([
-        ...paid,
-        stripeEvents.refundCreated(part),
-        stripeEvents.chargeRefunded({ ...part, charged_minor: amount_minor }),
-      ])
-    }
-    case 'refund told before its payment':
-      return story([stripeEvents.refundCreated(sale), ...paid])
-    case 'disputed and lost':
-      return story([
-        ...paid,
-        stripeEvents.disputeCreated(sale),
-        stripeEvents.fundsWithdrawn(sale),
-        stripeEvents.disputeClosed(later(sale)),
-      ])
-    case 'disputed and won':
-      return story([
-        ...paid,
-        stripeEvents.disputeCreated(sale),
-        stripeEvents.fundsWithdrawn(sale),
-        stripeEvents.disputeClosed({ ...later(sale), status: 'won' }),
-        stripeEvents.fundsReinstated(later(sale)),
-      ])
-    case 'dispute still open':
-      return story([...paid, stripeEvents.disputeCreated(sale), stripeEvents.fundsWithdrawn(sale)])
-    case 'paid too little':
-      return story(payments({ ...sale, amount_minor: amount_minor / 2n }))
-    case 'paid twice':
-      return story([...paid, ...payments({ ...sale, payment: `${payment}_again` })])
-    case 'paid, but nobody knows the order':
-      return story(paid, 'never')
-    case 'registered after it was paid':
-      return story(paid, 'after')
-    case 'test event at the live endpoint':
-      return story(payments({ ...sale, live: false }))
-    case 'never paid, but claimed by forgers':
-      return { order, registered: 'before', deliveries: claims(sale) }
-  }
-}
-
-type Sale = Parameters<typeof stripeEvents.chargeSucceeded>[0]
-
-function later(sale: Sale): Sale {
-  return { ...sale, at_s: sale.at_s! + 86_400 }
-}
-
-/** Stripe tells one payment four times, each with other words. */
-function payments(sale: Sale): string[] {
-  return [
-    stripeEvents.paymentIntentCreated(sale),
-    stripeEvents.checkoutCompleted(sale),
-    stripeEvents.paymentIntentSucceeded(sale),
-    stripeEvents.chargeSucceeded(sale),
-  ]
-}
-
-const FORGERIES: readonly [Spoilt, ...Spoilt[]] = [
-  'wrong_secret',
-  'changed_after_signing',
-  'truncated',
-  'too_old',
-]
-
-/** Now and then somebody tries to be believed about an order that is real. */
-function forgeries(dice: Dice, sale: Sale): Delivery[] {
-  if (!dice.percent(6)) return []
-  const forged = { ...sale, payment: `${sale.payment}_forged` }
-  return [{ body: stripeEvents.chargeSucceeded(forged), spoilt: dice.pick(FORGERIES) }]
-}
-
-function claims(sale: Sale): Delivery[] {
-  return FORGERIES.map((spoilt) => ({ body: stripeEvents.chargeSucceeded(sale), spoilt }))
+function deliver(dice: Dice, player: string, delivery: Delivery): Step {
+  const copies = delivery.spoilt === 'honest' && dice.percent(8) ? dice.whole(2, 4) : 1
+  return { kind: 'deliver', player, delivery, copies }
 }

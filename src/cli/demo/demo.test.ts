@@ -1,13 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { embeddedDatabase, ownDirectory, paidonce } from '../../../test/cli.ts'
 import { withDatabases, withPostgres } from '../../../test/database.ts'
 import { administer } from '../../../test/postgres.ts'
 import { openShop } from '../../../test/stripe-shop.ts'
 import { stripeEvents } from '../../providers/stripe/index.ts'
+import { hurryDemo } from '../../store/queries/hurry-demo.ts'
+import { countDemoBacklog } from '../../store/queries/review-demo.ts'
+import { providerNames } from '../sample-makers.ts'
 import { badDay } from './bad-day.ts'
+import { CAST, castEndpoints, enterAll, type Performer } from './cast/cast.ts'
 import { Dice } from './dice.ts'
 import type { Receipt } from './receiver.ts'
 import {
@@ -19,20 +23,48 @@ import {
 } from './review.ts'
 
 describe('the bad day', () => {
+  let cast: readonly Performer[]
+  beforeAll(async () => {
+    cast = await enterAll('whsec_of_a_test', () => undefined)
+  })
+  afterAll(async () => {
+    for (const { standIn } of cast) await standIn?.close()
+  })
+
   it('is the same for the same seed, and another for another', () => {
+    const mute = cast.filter(({ standIn }) => standIn === null)
     const text = (seed: number) =>
-      JSON.stringify(badDay(60, seed, 'x').steps, (_, value) =>
-        typeof value === 'bigint' ? `${value}` : value,
+      JSON.stringify(
+        badDay(60, seed, 'x', mute).steps.map((step) => {
+          if (step.kind !== 'deliver') return step
+          const { secret } = mute.find(({ player }) => player.name === step.player)!
+          const { line, spoilt } = step.delivery
+          return { ...step, spoilt, message: line(secret, 1_760_000_000_000) }
+        }),
+        (_, value) => (typeof value === 'bigint' ? `${value}` : value),
       )
     expect(text(7)).toBe(text(7))
     expect(text(7)).not.toBe(text(8))
   })
 
-  it('holds every kind of trouble, however short it is', () => {
-    const { trouble, steps } = badDay(14, 1, 'x')
+  it('holds every kind of trouble of the leading provider, however short it is', () => {
+    const { trouble, steps } = badDay(14, 1, 'x', cast)
     expect(Object.keys(trouble)).toHaveLength(14)
-    const spoilt = new Set(steps.flatMap((step) => (step.kind === 'deliver' ? [step.spoilt] : [])))
+    const spoilt = new Set(steps.flatMap((step) => (step.kind === 'deliver' ? [step.delivery.spoilt] : [])))
     expect(spoilt.size).toBe(5)
+  })
+
+  it('shows every provider once in thirty orders', () => {
+    const { orders, steps } = badDay(30, 1, 'x', cast)
+    const seen = new Set(steps.flatMap((step) => (step.kind === 'register' ? [] : [step.player])))
+    expect([...seen].sort()).toEqual(CAST.map(({ name }) => name).sort())
+    expect([...orders.values()].flat()).toHaveLength(30)
+  })
+
+  it('has a player for every provider, and its endpoint', () => {
+    const players = CAST.map(({ name }) => name)
+    expect(players).toEqual(expect.arrayContaining(providerNames()))
+    expect(Object.keys(castEndpoints('whsec_of_a_test'))).toEqual(players)
   })
 
   it('throws fair dice', () => {
@@ -73,9 +105,18 @@ describe('what the receiver’s ledger shows', () => {
 })
 
 withDatabases('the review of a demo', (open) => {
-  const sent = { deliveries: 1, accepted: 1, refused: 0, believed: 0, turned_away: 0, sent_again: 0 }
+  const counts = {
+    deliveries: 1,
+    accepted: 1,
+    refused: 0,
+    held: 0,
+    believed: 0,
+    turned_away: 0,
+    sent_again: 0,
+  }
+  const sent = new Map([['stripe', counts]])
 
-  async function reviewAfter(tampering: string): Promise<DemoReview> {
+  async function reviewAfter(tampering: string, unpaid: readonly string[] = []): Promise<DemoReview> {
     const database = await open()
     const shop = openShop(database, { options: { effects: { '*': () => undefined } } })
     await shop.order('A-1')
@@ -91,7 +132,8 @@ withDatabases('the review of a demo', (open) => {
       const common = { order: 'A-1', subject: 'order A-1', item: '-', cause: topic, revision: 0, state: null }
       ledger.set(`effect_1_${id}`, { key: `effect_1_${id}`, topic, ...common, times: 1 })
     }
-    const witnessed = { seed: 1, trouble: {}, sent, ledger, workers_killed: 0, took_ms: 0 }
+    const day = { trouble: {}, orders: new Map([['stripe', ['A-1']]]), unpaid }
+    const witnessed = { seed: 1, day, sent, ledger, workers_killed: 0, took_ms: 0 }
     return review(shop.paidonce, witnessed, new Date(Date.now() + 60_000), () => undefined)
   }
 
@@ -130,7 +172,72 @@ withDatabases('the review of a demo', (open) => {
       expect(await reviewAfter(tampering === '' ? 'select 1' : tampering)).toMatchObject(found)
     })
   }
+
+  it('tells what came of each provider', async () => {
+    const { providers } = await reviewAfter(
+      `insert into lookups (bucket, asked_for_at, tenant, namespace, account, object, object_id, endpoint, asked_by, answers)
+         select 0, now(), 'default', 'stripe', 'default', 'payment', 'pi_1', 'stripe', 'event', 2;
+       insert into lookup_answers (bucket, lookup_id, number, asked_at, answered_at, facts, outcome)
+         select 0, id, number, now(), now(), 1, outcome
+         from lookups, (values (1, 'unavailable'), (2, 'found')) as answer (number, outcome)`,
+    )
+    expect(providers).toEqual({
+      stripe: { deliveries: 1, paid: 1, granted: 1, looked_up: 1, unanswered: 1, subscriptions: 0 },
+    })
+  })
+
+  it('finds money that is recorded for an order that nobody paid', async () => {
+    expect(await reviewAfter('select 1', ['A-1', 'A-2'])).toMatchObject({ forged_believed: 1 })
+  })
 })
+
+withDatabases('what a demo waits for', (open) => {
+  const now = new Date('2026-12-01T10:00:00Z')
+  const later = new Date('2026-12-01T10:10:00Z')
+
+  it('is an answer that did not come, and not one that is to be asked for again', async () => {
+    const database = await open()
+    const ask = (id: string, outcome: string) =>
+      database.query(
+        {
+          name: '',
+          text: `insert into lookups
+            (bucket, asked_for_at, due_at, tenant, namespace, account, object, object_id, endpoint, asked_by, last_outcome)
+          values (0, $1, $2, 'default', 'n', 'default', 'payment', $3, 'e', 'start', $4)`,
+        },
+        [now, later, id, outcome],
+      )
+    await ask('never asked', '')
+    await ask('no answer', 'unavailable')
+    await ask('pending', 'found')
+    expect(await countDemoBacklog(database, 0, now)).toBe(2)
+    const due = async () =>
+      (
+        await database.query<{ object_id: string }>(
+          { name: '', text: 'select object_id from lookups where due_at <= $1 order by object_id' },
+          [now],
+        )
+      ).map((row) => row.object_id)
+    await hurryDemo(database, 0, now, false)
+    expect(await due()).toEqual(['never asked', 'no answer'])
+    await hurryDemo(database, 0, now, true)
+    expect(await due()).toEqual(['never asked', 'no answer', 'pending'])
+  })
+})
+
+/** Every provider had its part, and those that have to be asked were asked. */
+function expectEverybody({ providers }: DemoReview): void {
+  expect(Object.keys(providers)).toEqual(CAST.map(({ name }) => name))
+  for (const [name, { deliveries, paid, granted, subscriptions }] of Object.entries(providers)) {
+    expect([name, deliveries > 0, paid > 0 || subscriptions > 0]).toEqual([name, true, true])
+    expect([name, granted > 0]).toEqual([name, paid > 0])
+  }
+  const asked = Object.entries(providers).filter(([, { looked_up }]) => looked_up > 0)
+  expect(asked.map(([name]) => name)).toEqual(
+    expect.arrayContaining(['paypal', 'paypal-ipn', 'esewa', 'ime-pay', 'khalti', 'github']),
+  )
+  expect(asked.some(([, { unanswered }]) => unanswered > 0)).toBe(true)
+}
 
 function expectWell(review: DemoReview): void {
   expect(review).toMatchObject(Object.fromEntries(MUST_BE_ZERO.map((name) => [name, 0])))
@@ -151,6 +258,7 @@ describe('the demo on the embedded database', () => {
     const first = await paidonce([...demo, '--orders', '40'])
     expect([first.status, first.notes]).toEqual([0, ''])
     expectWell(first.json())
+    expectEverybody(first.json())
     expect(first.json().orders).toBe(40)
     const audit = await paidonce(['audit', '--json'], { cwd: place.path })
     expect(audit.status).toBe(0)
@@ -203,6 +311,7 @@ withPostgres('the demo', (open, url) => {
     const ran = await demo('--schema', 'paidonce_demo', '--orders', '60', '--seed', '7')
     expect([ran.status, ran.notes]).toEqual([0, ''])
     expectWell(ran.json())
+    expectEverybody(ran.json())
     const audit = () => paidonce(['audit', '--json'], { cwd: place.path })
     expect((await audit()).status).toBe(0)
     await administer(

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createPaidOnce, type PaidOnce } from '../../paidonce.ts'
-import { stripe } from '../../providers/stripe/index.ts'
+import { hurryDemo } from '../../store/queries/hurry-demo.ts'
 import { countDemoBacklog } from '../../store/queries/review-demo.ts'
 import type { Progress } from '../output.ts'
 import { type Service, startService } from '../service.ts'
 import { badDay } from './bad-day.ts'
+import { castEndpoints, enterAll, type Performer } from './cast/cast.ts'
 import { type MortalWorker, startWorkerHere, startWorkerProcess, type WorkerTask } from './mortal-worker.ts'
 import type { DemoPlace } from './place.ts'
 import { type EffectsReceiver, startEffectsReceiver } from './receiver.ts'
@@ -41,7 +42,10 @@ export async function runDemo(options: DemoOptions): Promise<RunningDemo> {
   const { place, now_ms } = options
   const secret = `whsec_${randomBytes(24).toString('base64')}`
   const receiver = await startEffectsReceiver(join(place.directory, 'received.jsonl'), secret)
-  const paidonce = await open(options)
+  const performers = await enterAll(place.secret, (name, needs) =>
+    options.note(`${name} stays away: ${needs} is not installed.\n`),
+  )
+  const paidonce = await open(options, performers)
   const service = await startService(paidonce, {
     http: { port: options.port },
     deliver: false,
@@ -51,13 +55,14 @@ export async function runDemo(options: DemoOptions): Promise<RunningDemo> {
   })
   const task: WorkerTask = { receiver: receiver.url, secret, lease_ms: LEASE_MS }
   const worker = new DyingWorker(() => startWorker(paidonce, place, task), receiver)
+  const close = () => closeAll(worker, service, receiver, paidonce, performers)
   const began_ms = now_ms()
   try {
     await worker.start()
-    const day = badDay(options.orders, options.seed, 'shop')
+    const day = badDay(options.orders, options.seed, 'shop', performers)
     const sent = await sendAll(paidonce, day.steps, {
-      url: `http://127.0.0.1:${service.http!.port}/webhooks/stripe`,
-      secret: place.secret,
+      url: `http://127.0.0.1:${service.http!.port}`,
+      performers,
       concurrency: 16,
       now_ms,
       onProgress: (done) => options.onProgress({ label: 'Bad day', done, total: day.steps.length }),
@@ -67,7 +72,7 @@ export async function runDemo(options: DemoOptions): Promise<RunningDemo> {
       paidonce,
       {
         seed: options.seed,
-        trouble: day.trouble,
+        day,
         sent,
         ledger: receiver.ledger,
         workers_killed: worker.deaths,
@@ -81,10 +86,10 @@ export async function runDemo(options: DemoOptions): Promise<RunningDemo> {
       paidonce,
       port: service.http!.port,
       review: found,
-      close: () => closeAll(worker, service, receiver, paidonce),
+      close,
     }
   } catch (error) {
-    await closeAll(worker, service, receiver, paidonce)
+    await close()
     throw error
   }
 }
@@ -94,18 +99,20 @@ async function closeAll(
   service: Service,
   receiver: EffectsReceiver,
   paidonce: PaidOnce,
+  performers: readonly Performer[],
 ): Promise<void> {
   await service.stop()
   await worker.stop()
   await receiver.close()
   await paidonce.close()
+  for (const { standIn } of performers) await standIn?.close()
 }
 
-function open({ place, note }: DemoOptions): Promise<PaidOnce> {
+function open({ place, note }: DemoOptions, performers: readonly Performer[]): Promise<PaidOnce> {
   const { directory, database, schema, secret } = place
   return createPaidOnce({
     mode: 'live',
-    endpoints: { stripe: stripe({ webhookSecrets: secret }) },
+    endpoints: castEndpoints(secret, performers),
     schema,
     ...(database === null ? { directory } : { database }),
     // Receipts are sent too: somebody is there to take them.
@@ -150,15 +157,23 @@ class DyingWorker {
   }
 }
 
-/** Waits until every effect that is due has been delivered, those of killed workers too. */
-async function drain({ database }: PaidOnce, options: DemoOptions): Promise<void> {
+/**
+ * Waits until every effect that is due has been delivered, those of killed workers too, and until the providers have
+ * answered everything that they were asked.
+ */
+async function drain(paidonce: PaidOnce, options: DemoOptions): Promise<void> {
+  const { database } = paidonce
   const until_ms = options.now_ms() + DRAIN_LIMIT_MS
+  const now = () => new Date(options.now_ms())
   let most = 0
-  while (options.now_ms() < until_ms) {
-    const due = await countDemoBacklog(database, 0, new Date(options.now_ms()))
+  for (let round = 0; options.now_ms() < until_ms; round += 1) {
+    // The night passes: buyers who did not come back are asked about, and whatever else was put off.
+    await hurryDemo(database, 0, now(), round === 0)
+    await Promise.all([paidonce.confirms.runOnce(), paidonce.lookups.runOnce()])
+    const due = await countDemoBacklog(database, 0, now())
     if (due === 0) return
     most = Math.max(most, due)
-    options.onProgress({ label: 'Effects', done: most - due, total: most })
+    options.onProgress({ label: 'Effects and look-ups', done: most - due, total: most })
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }

@@ -3,18 +3,38 @@ import { effectKey } from '../../effects/outgoing-effect.ts'
 import type { PaidOnce } from '../../paidonce.ts'
 import {
   countDemo,
+  countDemoPlayer,
+  findDemoBelieved,
   findGrantedTwice,
   findPaidNotGranted,
   listOwedEffects,
 } from '../../store/queries/review-demo.ts'
+import type { BadDay } from './bad-day.ts'
 import type { Receipt } from './receiver.ts'
 import type { Sent } from './sender.ts'
+
+/** What came of one provider's part. */
+export interface ProviderReview {
+  /** Requests to its endpoint, returns of buyers among them. */
+  readonly deliveries: number
+  /** Orders that money came for. */
+  readonly paid: number
+  /** Orders with a right that holds now. */
+  readonly granted: number
+  /** Answers that it gave when it was asked. */
+  readonly looked_up: number
+  /** Times that it did not answer, and was asked again. */
+  readonly unanswered: number
+  readonly subscriptions: number
+}
 
 /** What the bad day came to: counted in the database and in the receiver's ledger, after the traffic. */
 export interface DemoReview {
   readonly seed: number
   readonly database: 'postgres' | 'pglite'
   readonly trouble: Readonly<Record<string, number>>
+  /** By endpoint. */
+  readonly providers: Readonly<Record<string, ProviderReview>>
   readonly orders: number
   readonly payments: number
   readonly deliveries: number
@@ -60,8 +80,9 @@ export const MUST_BE_ZERO = [
 
 export interface Witnessed {
   readonly seed: number
-  readonly trouble: Readonly<Record<string, number>>
-  readonly sent: Sent
+  readonly day: Pick<BadDay, 'trouble' | 'orders' | 'unpaid'>
+  /** By endpoint. */
+  readonly sent: ReadonlyMap<string, Sent>
   readonly ledger: ReadonlyMap<string, Receipt>
   /** On the embedded database, whose directory has one owner, the worker in this process is cut off without acknowledging. */
   readonly workers_killed: number
@@ -69,18 +90,22 @@ export interface Witnessed {
 }
 
 export async function review(
-  { database, installation }: PaidOnce,
+  paidonce: PaidOnce,
   witnessed: Witnessed,
   now: Date,
   onProgress: (done: number, total: number) => void,
 ): Promise<DemoReview> {
-  const { sent, ledger } = witnessed
-  const [counts, twice, unpaid, owed] = await Promise.all([
+  const { database, installation } = paidonce
+  const { day, ledger } = witnessed
+  const [counts, twice, unpaid, owed, believed, providers] = await Promise.all([
     countDemo(database, 0, now),
     findGrantedTwice(database, 0),
     findPaidNotGranted(database, 0),
     listOwedEffects(database, 0, now),
+    findDemoBelieved(database, 0, day.unpaid),
+    reviewProviders(paidonce, witnessed),
   ])
+  const sent = (what: keyof Sent) => [...witnessed.sent.values()].reduce((sum, one) => sum + one[what], 0)
   const report = await audit(database, { onProgress })
   const receipts = [...ledger.values()]
   const lost = owed.filter(({ id, state, due_now }) =>
@@ -89,12 +114,13 @@ export async function review(
   return {
     seed: witnessed.seed,
     database: database.driver,
-    trouble: witnessed.trouble,
+    trouble: day.trouble,
+    providers,
     orders: Number(counts.orders),
     payments: Number(counts.payments),
-    deliveries: sent.deliveries,
+    deliveries: sent('deliveries'),
     duplicates: Number(counts.duplicates),
-    forged_refused: sent.refused,
+    forged_refused: sent('refused') + sent('held'),
     test_events_kept_without_effect: Number(counts.test_events),
     refunds: Number(counts.refunds),
     disputes: Number(counts.disputes),
@@ -108,14 +134,37 @@ export async function review(
     effects_not_due_yet: Number(counts.effects_not_due_yet),
     granted_twice: twice.length + grantedTwiceAtReceiver(receipts),
     paid_not_granted: unpaid.length,
-    forged_believed: sent.believed,
-    honest_turned_away: sent.turned_away,
+    forged_believed: sent('believed') + believed.length,
+    honest_turned_away: sent('turned_away'),
     effects_lost: lost.length,
     effects_sent_twice_under_different_keys: underDifferentKeys(receipts),
     left_unsettled: Number(counts.kept),
     audit_differences: report.differences_total,
     seconds: Math.round(witnessed.took_ms / 100) / 10,
   }
+}
+
+async function reviewProviders(
+  { database, endpoints }: PaidOnce,
+  { day, sent }: Witnessed,
+): Promise<DemoReview['providers']> {
+  const providers: Record<string, ProviderReview> = {}
+  for (const [name, { deliveries }] of sent) {
+    const provider = endpoints.get(name)!.provider
+    const { namespace, account } = provider
+    const orders = day.orders.get(name) ?? []
+    const counts = await countDemoPlayer(database, 0, { endpoint: name, namespace, account, orders })
+    providers[name] = {
+      deliveries,
+      paid: Number(counts.paid),
+      granted: Number(counts.granted),
+      // Each message of a sender that is asked whether it sent it has had its answer.
+      looked_up: Number(counts.looked_up + (provider.confirm ? counts.events : 0n)),
+      unanswered: Number(counts.unanswered),
+      subscriptions: Number(counts.subscriptions),
+    }
+  }
+  return providers
 }
 
 /** What one effect means, whatever its key: the same meaning under two keys would be done twice by any receiver. */

@@ -21,6 +21,17 @@ export function reviewInWords(review: DemoReview): string {
       ['what the shop went through', 'orders'],
       Object.entries(review.trouble).sort(([, a], [, b]) => b - a),
     ),
+    table(
+      ['provider', 'deliveries', 'orders paid', 'rights that hold', 'answers when asked', 'no answer'],
+      Object.entries(review.providers).map(([name, one]) => [
+        one.subscriptions > 0 ? `${name} (${one.subscriptions} subscriptions)` : name,
+        one.deliveries,
+        one.paid,
+        one.granted,
+        one.looked_up,
+        one.unanswered,
+      ]),
+    ),
     list([
       ['orders', review.orders],
       ['payments', review.payments],
