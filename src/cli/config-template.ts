@@ -45,5 +45,12 @@ export default {
   //   'receipt.due': async (effect) => { /* send the receipt of order effect.order */ },
   //   'exception.opened': async (effect) => { /* tell a person: effect.payload.message */ },
   // },
+
+  // Who is told of what a person must decide: \`import { email, slack } from 'paidonce'\`. docs/exceptions.md has more.
+  //
+  // alerts: {
+  //   routes: [{ to: slack({ url: process.env.SLACK_WEBHOOK_URL ?? '' }) }],
+  //   quiet: { from: '22:00', to: '07:00', zone: 'Europe/Berlin' },
+  // },
 }
 `
