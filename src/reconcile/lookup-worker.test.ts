@@ -209,11 +209,12 @@ withDatabases('a look-up that a message asks for', (open) => {
       busy: { provider: box.provider, tenant: 'a' },
       quiet: { provider: box.provider, tenant: 'c' },
     }
-    const paidonce = new PaidOnce({ mode: 'test', endpoints }, database, {
-      mode: 'test',
-      buckets: 2,
-      epoch: 1n,
-    })
+    const paidonce = new PaidOnce(
+      { mode: 'test', endpoints },
+      database,
+      { mode: 'test', buckets: 2, epoch: 1n },
+      { verified() {}, refused() {}, answered() {}, fault() {} },
+    )
     const now_ms = () => Date.now() + 1_000
     const worker = new LookupWorker(paidonce.settler, paidonce.endpoints, 2, noAsk, now_ms, { batch: 1 })
     await paidonce.receive({ endpoint: 'busy', ...box.hint('e1', 'x0') })

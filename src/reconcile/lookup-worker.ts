@@ -27,7 +27,7 @@ export interface LookupWorkerOptions {
   readonly lease_ms?: number
   /** How long one request may take, milliseconds. Default 10,000. */
   readonly limit_ms?: number
-  /** A buyer who comes back again within this time after an answer is told that answer, milliseconds. Default 5,000. */
+  /** A question for a buyer who comes back waits until the last answer about it is so old, milliseconds. Default 1,000. */
   readonly return_pause_ms?: number
   /** Say when the next request to an account may be sent. Default: some of its own. */
   readonly gates?: AccountGates
@@ -69,7 +69,7 @@ export class LookupWorker {
       batch: options.batch ?? 8,
       lease_ms: options.lease_ms ?? 60_000,
       limit_ms: options.limit_ms ?? 10_000,
-      return_pause_ms: options.return_pause_ms ?? 5_000,
+      return_pause_ms: options.return_pause_ms ?? 1_000,
       gates: options.gates ?? new AccountGates(),
       onError: options.onError ?? (() => undefined),
     }
@@ -117,30 +117,32 @@ export class LookupWorker {
     asked_by: WantedLookup['asked_by'],
     limit_ms: number,
   ): Promise<LookupAnswer['outcome'] | null> {
-    const now = new Date(this.#now_ms())
-    const answered = asked_by === 'return' ? await this.#answeredJustNow(endpoint, request, now) : null
-    if (answered !== null) return answered
-    const [id] = await requestLookups(this.#database, endpoint.bucket, now, [
-      wantedLookup(endpoint, request, asked_by, now),
-    ])
-    const asked = this.#askOne(endpoint.bucket, id!)
+    const asked = this.#askFor(endpoint, request, asked_by)
     asked.catch((error) => this.#options.onError(error))
     return Promise.race([asked, pause(limit_ms).then(() => null)])
   }
 
-  /** Buyers reload their page; the provider need not hear of it each time. */
-  async #answeredJustNow(
+  async #askFor(
     endpoint: Endpoint,
     request: LookupRequest,
-    now: Date,
+    asked_by: WantedLookup['asked_by'],
   ): Promise<LookupAnswer['outcome'] | null> {
-    const last = await findLastAnswer(
-      this.#database,
-      endpoint.bucket,
-      wantedLookup(endpoint, request, 'return', now),
-    )
-    if (last === null) return null
-    return now.getTime() - last.answered_at.getTime() < this.#options.return_pause_ms ? last.outcome : null
+    if (asked_by === 'return') await this.#restAfterAnswer(endpoint, request)
+    const now = new Date(this.#now_ms())
+    const [id] = await requestLookups(this.#database, endpoint.bucket, now, [
+      wantedLookup(endpoint, request, asked_by, now),
+    ])
+    return this.#askOne(endpoint.bucket, id!)
+  }
+
+  /** Buyers reload their page; the provider need not hear of it each time. */
+  async #restAfterAnswer(endpoint: Endpoint, request: LookupRequest): Promise<void> {
+    const now = new Date(this.#now_ms())
+    const key = wantedLookup(endpoint, request, 'return', now)
+    const last = await findLastAnswer(this.#database, endpoint.bucket, key)
+    const rest_ms =
+      last === null ? 0 : last.answered_at.getTime() + this.#options.return_pause_ms - now.getTime()
+    if (rest_ms > 0) await pause(Math.min(rest_ms, this.#options.return_pause_ms))
   }
 
   async #askOne(bucket: number, id: bigint): Promise<LookupAnswer['outcome'] | null> {

@@ -22,11 +22,16 @@ const MISSING_PAUSES_MS = [10 * SECOND_MS, MINUTE_MS, 10 * MINUTE_MS]
 /** Failed tries after which a person is told; it goes on asking. */
 const ALARM_AFTER = 6
 
-/** Decides when an object is asked about again. */
+/**
+ * Decides when an object is asked about again.
+ * @param read_lag_ms for so long an answer may show the provider's former state: until then nothing that it does not find
+ *   contradicts the message that named it
+ */
 export function nextAsking(
   question: Pick<LeasedLookup, 'asked_by' | 'asked_for_at' | 'attempts'>,
   answer: LookupAnswer,
   now_ms: number,
+  read_lag_ms = 0,
 ): NextAsking {
   const age_ms = Math.max(0, now_ms - question.asked_for_at.getTime())
   const after = (delay_ms: number) => new Date(now_ms + delay_ms)
@@ -41,6 +46,7 @@ export function nextAsking(
         const over = age_ms > STARTED_LIMIT_MS
         return { due_at: over ? null : after(growing(age_ms)), alarming: false }
       }
+      if (age_ms < read_lag_ms) return { due_at: after(growing(age_ms)), alarming: false }
       const pause_ms = MISSING_PAUSES_MS[question.attempts - 1]
       return pause_ms === undefined
         ? { due_at: null, alarming: true }

@@ -57,7 +57,7 @@ const everything = (database: Database) =>
   )
 
 withDatabases('a reconciliation', (openDatabase) => {
-  it('P40 P41 case-59 seq-2 finds and settles once what no webhook told; the late webhooks and a second run change nothing', async () => {
+  it('P40 P41 case-59 seq-02 finds and settles once what no webhook told; the late webhooks and a second run change nothing', async () => {
     const database = await openDatabase()
     const shop = await shopAt(database)
     for (const reference of ['A-1', 'A-2', 'A-3']) await shop.order(reference)

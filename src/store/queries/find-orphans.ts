@@ -63,6 +63,9 @@ export const ORPHAN_SEARCHES: readonly OrphanSearch[] = [
               select 1 from lookup_answers a
               where a.lookup_id = p.source_id and a.number = p.source_version and a.bucket = $1
             ) then p.source_id || ' answer ' || p.source_version
+            when p.source_kind = 'reconciliation' and not exists (
+              select 1 from reconciliations r where r.id = p.source_id and r.bucket = $1
+            ) then 'reconciliation ' || p.source_id
             when p.source_kind <> 'event' then null
             when not exists (select 1 from events e where e.id = p.source_id and e.bucket = $1) then p.source_id::text
             when p.source_version > 1 and not exists (
