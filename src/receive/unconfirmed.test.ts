@@ -4,6 +4,7 @@ import { openShop } from '../../test/stripe-shop.ts'
 import { toy, toyPayment } from '../../test/toy-provider.ts'
 import { paymentMilestone } from '../facts/payment.ts'
 import { type Refusal, refusal } from '../facts/refusal.ts'
+import { PaidOnce } from '../paidonce.ts'
 import type { Delivery, Verified } from '../providers/contract.ts'
 import { ConfirmWorker, keeperOfUnconfirmed } from './unconfirmed.ts'
 
@@ -86,7 +87,7 @@ withDatabases('a message that its provider has to confirm', (openDatabase) => {
   it('waits while the provider gives no answer, tells a person after a while, and is settled then', async () => {
     let away = true
     const { paidonce, order, worker, message, later } = open(await openDatabase(), async () => {
-      if (away) throw new Error('connection reset')
+      if (away) throw new Error('quoted: buyer@example.com')
       return YES
     })
     await order('A-1')
@@ -95,13 +96,46 @@ withDatabases('a message that its provider has to confirm', (openDatabase) => {
       await worker.runOnce()
       later(3_600_000)
     }
-    expect(await query("select kind from exceptions where state = 'open'")).toEqual([
-      { kind: 'confirmation_failed' },
-    ])
+    const [raised, ...more] = await query("select kind, message from exceptions where state = 'open'")
+    expect([raised, more]).toMatchObject([{ kind: 'confirmation_failed' }, []])
+    expect(raised?.message).not.toContain('quoted')
     expect([await waiting(), await rights()]).toEqual([1, []])
     away = false
     await worker.runOnce()
     expect([await waiting(), await rights()]).toEqual([0, [{ item: 'licence', state: 'granted' }]])
+  })
+
+  it('is asked about although another tenant is flooded', async () => {
+    const database = await openDatabase()
+    const asked: string[] = []
+    const { provider, message } = asking(async ({ body }) => {
+      const { event } = JSON.parse(Buffer.from(body).toString())
+      asked.push(event)
+      const next = { ...message(`flood ${asked.length}`, 'p1'), endpoint: 'busy' }
+      if (event !== 'mine' && asked.length < 20) await paidonce.receive(next)
+      return NO
+    })
+    // The two tenants are in different buckets.
+    const endpoints = { busy: { provider, tenant: 'a' }, quiet: { provider, tenant: 'c' } }
+    const paidonce: PaidOnce = new PaidOnce(
+      { mode: 'test', endpoints },
+      database,
+      { mode: 'test', buckets: 2, epoch: 1n },
+      { verified() {}, refused() {}, answered() {}, fault() {} },
+    )
+    const worker = new ConfirmWorker(
+      paidonce.settler,
+      paidonce.endpoints,
+      2,
+      () => Promise.reject(new Error('the toy needs no HTTP')),
+      () => Date.now() + 1_000,
+      { refused: () => undefined, verified: () => undefined },
+      { batch: 1 },
+    )
+    await paidonce.receive({ ...message('flood', 'p1'), endpoint: 'busy' })
+    await paidonce.receive({ ...message('mine', 'p1'), endpoint: 'quiet' })
+    await worker.runOnce()
+    expect([asked.indexOf('mine'), asked.length]).toEqual([1, 20])
   })
 
   it('is refused with 503 when too many wait, so that strangers cannot fill the disk', async () => {

@@ -126,19 +126,18 @@ export class ConfirmWorker {
   }
 
   async #round(): Promise<number> {
+    const { batch: limit, lease_ms } = this.#options
     let asked = 0
-    for (let bucket = 0; bucket < this.#buckets; bucket += 1) {
-      for (;;) {
+    // One batch of each bucket in turn: whoever floods one tenant's endpoint must not keep the others waiting.
+    for (let more = true; more && !this.#rounds.stopped; ) {
+      more = false
+      for (let bucket = 0; bucket < this.#buckets && !this.#rounds.stopped; bucket += 1) {
         const now_ms = this.#now_ms()
-        const { batch, lease_ms } = this.#options
-        const leased = await leaseUnconfirmed(this.#database, bucket, {
-          now: new Date(now_ms),
-          lease_until: new Date(now_ms + lease_ms),
-          limit: batch,
-        })
+        const lease = { now: new Date(now_ms), lease_until: new Date(now_ms + lease_ms) }
+        const leased = await leaseUnconfirmed(this.#database, bucket, { ...lease, limit })
         await Promise.all(leased.map((message) => this.#decide(bucket, message)))
         asked += leased.length
-        if (leased.length < batch || this.#rounds.stopped) break
+        more ||= leased.length === limit
       }
     }
     return asked
@@ -147,7 +146,10 @@ export class ConfirmWorker {
   async #decide(bucket: number, message: LeasedMessage): Promise<void> {
     try {
       const endpoint = this.#endpoints.get(message.endpoint)
-      if (!endpoint?.provider.confirm) throw new Error(`no endpoint ${message.endpoint} can confirm messages`)
+      if (!endpoint?.provider.confirm) {
+        const reason = `no endpoint ${message.endpoint} is configured that can ask for a confirmation`
+        throw new Fault('config_invalid', reason)
+      }
       const delivery = asDelivery(message)
       const { limit_ms } = this.#options
       const context = { now_ms: this.#now_ms(), ask: this.#ask, limit_ms }
@@ -173,7 +175,8 @@ export class ConfirmWorker {
     const pause_ms = Math.min(5_000 * 2 ** Math.min(message.attempts - 1, 20), 3_600_000)
     await postponeUnconfirmed(this.#database, bucket, message.id, new Date(now_ms + pause_ms))
     if (message.attempts < this.#options.alert_after) return
-    const why = error instanceof Error ? error.message.slice(0, 300) : 'unknown error'
+    // What is no Fault may quote the message.
+    const why = error instanceof Fault ? error.message : `it failed with ${nameOf(error)}`
     const now = new Date(now_ms)
     await inTransaction(this.#database, (tx) =>
       openExceptions(tx, bucket, now, [
@@ -186,12 +189,16 @@ export class ConfirmWorker {
           cause: '-',
           origin: 'receive',
           severity: 'urgent',
-          message: `Messages of endpoint ${message.endpoint} wait for the provider to confirm that it sent them (${why}). Nothing of them is believed before. It is asked again and again: look at the provider's status page, and whether this machine may reach it.`,
+          message: `Messages of endpoint ${message.endpoint} wait for the provider to confirm that it sent them (${why.slice(0, 300)}). Nothing of them is believed before. It is asked again and again: look at the provider's status page, and whether this machine may reach it.`,
           alert_at: now,
         },
       ]),
     )
   }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'a thrown value'
 }
 
 function asDelivery({ headers, body }: LeasedMessage): Delivery {
