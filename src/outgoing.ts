@@ -2,12 +2,16 @@ import { type AlertOptions, type AlertsContext, alerts } from './effects/alerts.
 import type { Handlers } from './effects/functions.ts'
 import { functions } from './effects/functions.ts'
 import { log } from './effects/log.ts'
-import type { Deliverer } from './effects/outcome.ts'
+import { type Deliverer, giveUp } from './effects/outcome.ts'
 import { route } from './effects/route.ts'
+import { Fault } from './facts/fault.ts'
+import type { Operations } from './operations/operations.ts'
+import { planDueRefund } from './operations/refund-due.ts'
 
 /** One-shot topics. The alert about an exception is written whoever listens, so that a later listener hears of it. */
 const ALERT = 'exception.opened'
-const TAKEN = ['receipt.due', 'refund.due']
+const REFUND = 'refund.due'
+const RECEIPT = 'receipt.due'
 
 /** The deliverer that the `effects` and `alerts` options mean; without any, each effect becomes one line. */
 export function delivererOf(
@@ -33,9 +37,31 @@ function withoutAlerts(
   return functions({ [ALERT]: log(write), ...effects })
 }
 
-/** The one-shot topics that the `effects` option takes: a receipt or refund that nobody is there to send leaves no row. */
+/**
+ * Refunds that become due by a policy are asked of the provider, unless `effects` has a handler of its own for them or no
+ * endpoint can ask.
+ */
+export function withRefunds(
+  effects: Deliverer | Handlers | undefined,
+  operations: () => Operations,
+  otherwise: Deliverer,
+): Deliverer {
+  if (typeof effects === 'object' && REFUND in effects) return otherwise
+  const refund: Deliverer = async (effect, context) => {
+    try {
+      const problem = await planDueRefund(operations(), effect)
+      return problem === null ? undefined : giveUp(problem)
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'lookup_unsupported') return otherwise(effect, context)
+      throw error
+    }
+  }
+  return route({ topics: { [REFUND]: refund }, otherwise })
+}
+
+/** The one-shot topics that somebody takes: a receipt that nobody is there to send leaves no row. */
 export function topicsOf(effects: Deliverer | Handlers | undefined): ReadonlySet<string> {
-  if (effects === undefined) return new Set([ALERT])
-  const taken = TAKEN.filter((topic) => typeof effects === 'function' || '*' in effects || topic in effects)
-  return new Set([ALERT, ...taken])
+  if (effects === undefined) return new Set([ALERT, REFUND])
+  const sends_receipts = typeof effects === 'function' || '*' in effects || RECEIPT in effects
+  return new Set(sends_receipts ? [ALERT, REFUND, RECEIPT] : [ALERT, REFUND])
 }

@@ -2,8 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Deliverer } from './effects/outcome.ts'
 import { EffectsWorker, type EffectsWorkerOptions } from './effects/worker.ts'
 import { Fault } from './facts/fault.ts'
+import { OperationWorker } from './operations/operation-worker.ts'
+import { Operations } from './operations/operations.ts'
+import type { LookNow } from './operations/perform.ts'
 import { checkOptions, endpointOptions, type PaidOnceOptions } from './options.ts'
-import { delivererOf, topicsOf } from './outgoing.ts'
+import { delivererOf, topicsOf, withRefunds } from './outgoing.ts'
 import { type Ask, newAsk } from './providers/ask.ts'
 import type { Endpoint } from './providers/endpoint.ts'
 import type { LookupAnswer } from './providers/lookup.ts'
@@ -75,6 +78,10 @@ export class PaidOnce {
   readonly lookups: LookupWorker
   /** Asks providers whether they sent what nothing in it proves. Runs by itself only after `startWork`. */
   readonly confirms: ConfirmWorker
+  /** Charges and refunds that we ask providers for. */
+  readonly operations: Operations
+  /** Performs operations. Runs by itself only after `startWork`. */
+  readonly performs: OperationWorker
   readonly #ask: Ask = newAsk(fetch, Date.now)
   readonly #batcher: Batcher
   #announcing: NodeJS.Timeout | undefined
@@ -101,6 +108,7 @@ export class PaidOnce {
         if (failure !== null) this.#complain(hookFailed(failure))
       },
       onEntitlement: options.onEntitlement ?? null,
+      onRight: options.onRight ?? null,
       findOrders: options.findOrders ?? null,
       hook_limit_ms: limits.hook_limit_ms ?? HOOK_LIMIT_MS,
     }
@@ -153,6 +161,18 @@ export class PaidOnce {
     const onError = (error: unknown) => this.#complain(error)
     this.lookups = new LookupWorker(...rooms, { onError })
     this.confirms = new ConfirmWorker(...rooms, watched, { onError })
+    const look: LookNow = (endpoint, request, limit_ms) =>
+      this.lookups.askNow(endpoint, request, 'sweep', limit_ms)
+    this.performs = new OperationWorker(...rooms, look, { onError })
+    this.operations = new Operations(
+      database,
+      this.endpoints,
+      this.performs,
+      this.tenant,
+      bucketOf,
+      installation.buckets,
+      Date.now,
+    )
     this.watcher = new Watcher(database, this.endpoints, installation.buckets, Date.now, {
       ...options.watches,
       onError,
@@ -262,6 +282,7 @@ export class PaidOnce {
     kept.start()
     this.lookups.start()
     this.confirms.start()
+    this.performs.start()
     this.watcher.start()
     const checkOnce = () =>
       checkClock(this.database, this.bucketOf(this.tenant), this.tenant, Date.now).catch(onError)
@@ -277,6 +298,7 @@ export class PaidOnce {
           kept.stop(),
           this.lookups.stop(),
           this.confirms.stop(),
+          this.performs.stop(),
           this.watcher.stop(),
         ])
         if (own) await database.close()
@@ -293,7 +315,8 @@ export class PaidOnce {
     const write = (line: string) =>
       tell ? tell('info', `effect ${line.trimEnd()}`) : process.stdout.write(line)
     const { buckets } = this.installation
-    return delivererOf(this.options, write, { database, buckets, now_ms: Date.now })
+    const otherwise = delivererOf(this.options, write, { database, buckets, now_ms: Date.now })
+    return withRefunds(this.options.effects, () => this.operations, otherwise)
   }
 
   /** Wakes the workers a moment after a commit that left effects; one notification for all commits of that moment. */
@@ -327,7 +350,7 @@ export class PaidOnce {
 function hookFailed(why: string): Fault {
   return new Fault(
     'hook_failed',
-    `onEntitlement failed: ${why}. What it was called for is kept and settled again later; mend the hook.`,
+    `A hook failed: ${why}. What it was called for is kept and settled again later; mend the hook.`,
     { retriable: true },
   )
 }

@@ -1,7 +1,7 @@
 import type { Deliverer } from '../effects/outcome.ts'
 import { EffectsWorker } from '../effects/worker.ts'
 import { Fault } from '../facts/fault.ts'
-import { delivererOf } from '../outgoing.ts'
+import { delivererOf, withRefunds } from '../outgoing.ts'
 import { openDatabase, type PaidOnce } from '../paidonce.ts'
 import { KeptSweeper } from '../receive/kept.ts'
 import { type RunningServer, type ServeOptions, serve } from '../server/index.ts'
@@ -49,6 +49,7 @@ export async function startService(paidonce: PaidOnce, options: ServiceOptions):
         sweeper?.stop(),
         paidonce.lookups.stop(),
         paidonce.confirms.stop(),
+        paidonce.performs.stop(),
         paidonce.watcher.stop(),
       ])
       await apart?.close()
@@ -92,15 +93,17 @@ async function startWorker(
 type WorkOptions = Pick<ServiceOptions, 'deliverer' | 'onError' | 'writeLine'>
 
 function workerOf(
-  { options, installation }: PaidOnce,
+  paidonce: PaidOnce,
   database: Database,
   { deliverer, onError, writeLine }: WorkOptions,
 ): EffectsWorker {
+  const { options, installation } = paidonce
+  const context = { database, buckets: installation.buckets, now_ms: Date.now }
+  const configured = () =>
+    withRefunds(options.effects, () => paidonce.operations, delivererOf(options, writeLine, context))
   return new EffectsWorker({
     database,
-    deliverer:
-      deliverer ??
-      delivererOf(options, writeLine, { database, buckets: installation.buckets, now_ms: Date.now }),
+    deliverer: deliverer ?? configured(),
     buckets: Array.from({ length: installation.buckets }, (_, bucket) => bucket),
     onError: (error) => onError(error),
   })
@@ -117,6 +120,7 @@ export async function workOnce(paidonce: PaidOnce, options: WorkOptions): Promis
   const worker = workerOf(paidonce, database, options)
   await worker.runOnce()
   await worker.stop()
+  await paidonce.performs.runOnce()
 }
 
 function startSweeper(paidonce: PaidOnce, { onError }: ServiceOptions): KeptSweeper {
@@ -125,6 +129,7 @@ function startSweeper(paidonce: PaidOnce, { onError }: ServiceOptions): KeptSwee
   sweeper.start()
   paidonce.lookups.start()
   paidonce.confirms.start()
+  paidonce.performs.start()
   paidonce.watcher.start()
   return sweeper
 }

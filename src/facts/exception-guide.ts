@@ -165,6 +165,12 @@ export const EXCEPTION_GUIDE: Readonly<Record<ExceptionKind, ExceptionGuide>> = 
     next: `${LOOK_UP}; then replay or correct the wrong one`,
     ends: FACTS,
   },
+  right_under_review: {
+    severity: 'warning',
+    means: 'money came back to us or was decided in part, and a policy says that a person decides about access',
+    next: 'decide to keep access with `paidonce decide`, or leave it suspended and close this',
+    ends: FACTS,
+  },
   decision_outdated: {
     severity: 'warning',
     means: 'a decision rests on facts that have changed since; it still stands',
@@ -187,8 +193,14 @@ export const EXCEPTION_GUIDE: Readonly<Record<ExceptionKind, ExceptionGuide>> = 
   operation_unknown: {
     severity: 'urgent',
     means: 'a charge or refund of ours may or may not have happened',
-    next: 'look for it at the provider; never send it again under another key',
-    ends: FACTS,
+    next: 'look for it at the provider, then say what you found with `paidonce operations resolve`; never send it again under another key',
+    ends: 'evidence: an answer, a message, a look-up, or a person',
+  },
+  operation_failed: {
+    severity: 'warning',
+    means: 'a refund of ours was refused, or was not sent because something stands against it',
+    next: '`paidonce operations show` names what; then confirm, retry or abandon it',
+    ends: 'what the person decides; the refund',
   },
   effect_failed: {
     severity: 'warning or urgent',

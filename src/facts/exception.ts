@@ -30,6 +30,7 @@ export type ExceptionKind =
   | 'lookup_failed'
   | 'confirmation_failed'
   | 'operation_unknown'
+  | 'operation_failed'
   | 'effect_failed'
   | 'irreversible_effect_unjustified'
   | 'settling_failed'

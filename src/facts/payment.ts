@@ -36,6 +36,8 @@ export interface PaymentMilestoneReached {
   readonly reason?: string | undefined
   /** The provider's id of the subscription whose period this pays. */
   readonly subscription?: string | undefined
+  /** The key under which we asked for this charge, where the provider gives it back. */
+  readonly operation?: string | undefined
 }
 
 /** "This stand-in object and that payment are the same money." The fact's subject is the stand-in. */

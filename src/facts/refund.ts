@@ -28,6 +28,8 @@ export interface RefundMilestoneReached {
   readonly reason?: string | undefined
   /** True when no money had been captured: a released authorisation that the provider shows as a refund. */
   readonly releases_authorization?: boolean | undefined
+  /** The key under which we asked for it, where the provider gives it back; tells whose refund it is. */
+  readonly operation?: string | undefined
 }
 
 /**

@@ -38,6 +38,10 @@ export interface IdempotencyRules {
   readonly window_hours: number | null
   /** What a repeat does inside the window. */
   readonly repeat: 'same_answer' | 'same_answer_errors_too' | 'finishes_the_work' | 'runs_again' | 'unknown'
+  /** The adapter looks for what an earlier request made before it sends another, so that a repeat after a pause is safe. */
+  readonly looks_first?: boolean
+  /** What is made carries our key, and facts about it (webhooks, look-ups, lists) name it as `operation`. */
+  readonly echoes_key?: boolean
   /** How a definitive no looks: HTTP statuses or the provider's codes. Everything else is unknown, never a no. */
   readonly definitive_no: readonly string[]
   /** What else must be known, with its source; what is not confirmed is said to be so. */

@@ -2,6 +2,7 @@ import type { ExceptionKind, Severity } from '../facts/exception.ts'
 import type { Fact } from '../facts/fact.ts'
 import type { Subject } from '../facts/subject.ts'
 import type { LookupEnd } from '../store/queries/finish-lookup.ts'
+import type { OperationEnd } from '../store/queries/finish-operation.ts'
 import type { EventRow } from '../store/queries/insert-events.ts'
 import type { WitnessSource } from '../store/queries/insert-facts.ts'
 import type { ExceptionSubject } from '../store/queries/raise-exceptions.ts'
@@ -33,6 +34,8 @@ export interface SettleItem {
   readonly lookups: readonly WantedLookup[]
   /** The question that these facts answer; stored with them. */
   readonly answers?: LookupEnd | undefined
+  /** The request of ours whose answer these facts are; stored with them. */
+  readonly operation?: OperationEnd | undefined
   /** What a person must hear about this message, whatever it does to state. Raised only if the message is new. */
   readonly raises: readonly RaisedByItem[]
 }

@@ -57,6 +57,7 @@ const NO_KEY = {
   name: null,
   window_hours: null,
   repeat: 'runs_again',
+  looks_first: true,
   definitive_no: ['400', '402', '404', '422'],
 } as const
 

@@ -187,11 +187,12 @@ async function earlierCharge(
   return { ok: null }
 }
 
-function charged(setup: DodoSetup, payment: string, { order, method }: ChargeRequest): OperationAnswer {
+function charged(setup: DodoSetup, payment: string, { key, order, method }: ChargeRequest): OperationAnswer {
   const fact = paymentMilestone(paymentSubject(setup, payment), {
     milestone: 'created',
     order,
     subscription: method,
+    operation: key,
   })
   return { outcome: 'accepted', provider_id: payment, facts: [fact] }
 }

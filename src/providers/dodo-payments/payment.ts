@@ -61,6 +61,7 @@ export function paymentFacts(setup: DodoSetup, payment: JsonRecord): Reading {
         method: succeeded ? textIn(payment, 'payment_method') : undefined,
         reason: milestone === 'failed' ? codeIn(payment, 'error_code') : undefined,
         subscription: subscriptionOf(payment),
+        operation: textIn(payment, 'metadata', CHARGE_KEY),
       }),
       ...nestedFacts(setup, payment),
     ],

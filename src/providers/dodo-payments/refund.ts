@@ -31,6 +31,7 @@ export function readRefund({ object, setup }: DodoEvent): Reading {
 export function refundFact(setup: DodoSetup, refund: unknown, payment?: unknown): FactOf<'refund_milestone'> {
   const milestone = MILESTONES.get(textIn(refund, 'status') ?? '')
   if (milestone === undefined) throw new Unreadable('data.status is not a refund status that we know')
+  const operation = textIn(refund, 'metadata', REFUND_KEY)
   const ours = fieldIn(refund, 'metadata', REFUND_KEY) !== undefined
   return refundMilestone(paymentSubject(setup, requiredId(refund, 'payment_id')), {
     refund: requiredId(refund, 'refund_id'),
@@ -38,5 +39,6 @@ export function refundFact(setup: DodoSetup, refund: unknown, payment?: unknown)
     ...statedRefund(setup.orderTotals, refund, payment),
     moved_at: milestone === 'succeeded' ? (utcTime(textIn(refund, 'created_at')) ?? undefined) : undefined,
     origin: ours ? 'ours' : undefined,
+    operation,
   })
 }

@@ -50,6 +50,7 @@ const CAPABILITIES: CapabilitySheet = {
       name: null,
       window_hours: null,
       repeat: 'runs_again',
+      looks_first: true,
       definitive_no: ['400', '401', '403', '404'],
       note: 'A repeat can refund twice; the state is read before each. Whole payments only: the unit of a part is unconfirmed. Source: docs.khalti.com; idempotency was asked for there in an issue without an answer.',
     },

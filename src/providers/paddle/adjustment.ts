@@ -51,8 +51,12 @@ function refundFact(event: PaddleEvent): Fact {
     refund: ownId(event),
     milestone,
     ...adjustmentMoney(event.data, event.setup.amounts),
+    operation: KEY_IN_REASON.exec(textIn(event.data, 'reason') ?? '')?.[1],
   })
 }
+
+/** Our key, as refunds that we ask for carry it at the end of their reason. */
+const KEY_IN_REASON = /\[paidonce ([^\]]+)\]$/
 
 const DISPUTES: ReadonlyMap<string, DisputeStatus> = new Map([
   // Paddle answers the bank itself, so nothing is asked of us.

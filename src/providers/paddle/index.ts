@@ -76,6 +76,8 @@ const CAPABILITIES: CapabilitySheet = {
       name: null,
       window_hours: null,
       repeat: 'runs_again',
+      looks_first: true,
+      echoes_key: true,
       definitive_no: ['request_error'],
       note: 'Paddle documents no key. Ours is written into the reason of the adjustment and looked for before each try; beyond that only the lock on a pending refund helps. Source: Paddle API reference, adjustments and errors.',
     },

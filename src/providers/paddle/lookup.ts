@@ -32,6 +32,7 @@ export function newPaddleLookup(setup: PaddleSetup, api: PaddleApi): Lookup {
 /** Ids go into the address as they are, so nothing but an id may. */
 const IDS: Readonly<Record<string, RegExp>> = {
   transaction: /^txn_[a-z0-9]{1,64}$/,
+  payment: /^txn_[a-z0-9]{1,64}$/,
   adjustment: /^adj_[a-z0-9]{1,64}$/,
   subscription: /^sub_[a-z0-9]{1,64}$/,
 }
@@ -57,7 +58,7 @@ async function fetchObject(
 }
 
 async function readObject(sdk: Paddle, object: string, id: string): Promise<object | undefined> {
-  if (object === 'transaction') return getTransaction(sdk, id)
+  if (object === 'transaction' || object === 'payment') return getTransaction(sdk, id)
   if (object === 'subscription') return sdk.subscriptions.get(id)
   // There is no address of a single adjustment.
   return (await sdk.adjustments.list({ id: [id] }).next())[0]

@@ -79,7 +79,13 @@ describe('refunds through the official SDK', () => {
       [
         payment,
         `refund/${answer.provider_id}/pending`,
-        { refund: answer.provider_id, milestone: 'pending', amount_minor: 2400n, currency: 'EUR' },
+        {
+          refund: answer.provider_id,
+          milestone: 'pending',
+          amount_minor: 2400n,
+          currency: 'EUR',
+          operation: 'op-1',
+        },
       ],
     ])
   })

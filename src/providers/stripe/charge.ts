@@ -7,6 +7,7 @@ import type { JsonRecord } from '../field.ts'
 import { booleanIn, fieldIn, idIn, listIn, textIn, unixTimeIn } from '../field.ts'
 import type { StripeMoney } from './amount.ts'
 import { moneyIn } from './amount.ts'
+import { operationKey } from './operation-key.ts'
 import type { OrderReference } from './order-reference.ts'
 import { orderReference } from './order-reference.ts'
 import { refundFact } from './refund.ts'
@@ -35,7 +36,7 @@ function milestoneOf(
   attempt: string,
   { order }: OrderReference,
 ): PaymentMilestoneReached | null {
-  const common = { attempt, order, method: methodOf(object) }
+  const common = { attempt, order, method: methodOf(object), operation: operationKey(object) }
   switch (type) {
     case 'charge.pending':
       return { milestone: 'pending', ...moneyIn(object, 'amount'), ...common }

@@ -45,6 +45,7 @@ const KEY: IdempotencyRules = {
   name: 'Idempotency-Key',
   window_hours: 24,
   repeat: 'same_answer_errors_too',
+  echoes_key: true,
   definitive_no: ['400', '402', '404'],
   note: 'The official library sends a request a second time, under the same key, when the connection was closed. A key of more than 255 characters is refused; other parameters under a used key are an error. Source: Stripe API reference, idempotent requests.',
 }

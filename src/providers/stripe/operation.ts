@@ -1,13 +1,12 @@
-import { idIn, listIn, textIn } from '../field.ts'
+import { idIn, listIn } from '../field.ts'
 import type { ChargeRequest, LookupContext, OperationAnswer, RefundRequest } from '../lookup.ts'
 import { stripeFromMinor } from './amount.ts'
 import type { ApiSetup, ClientSource } from './client.ts'
 import { request } from './client.ts'
 import { operationFailure } from './failure.ts'
 import { intentFacts, recordOf, refundFacts } from './object-facts.ts'
+import { OPERATION, operationKey } from './operation-key.ts'
 
-/** Metadata key under which a refund carries our operation's key, so that it can be told from others for ever. */
-const OPERATION = 'paidonce_operation'
 const LONGEST_KEY = 255
 
 /**
@@ -58,7 +57,7 @@ async function doneBefore(
     const list = await request(source, context.limit_ms, (client, options) =>
       client.refunds.list({ ...filter, limit: 100 }, options),
     )
-    const own = listIn(list, 'data').find((refund) => textIn(refund, 'metadata', OPERATION) === key)
+    const own = listIn(list, 'data').find((refund) => operationKey(refund) === key)
     return own === undefined ? answer : accepted(setup, own, refundFacts)
   } catch (error) {
     const failure = operationFailure(error)

@@ -3,6 +3,7 @@ import { paymentLink, paymentMilestone } from '../../facts/payment.ts'
 import type { JsonRecord } from '../field.ts'
 import { idIn, listIn, textIn } from '../field.ts'
 import { moneyIn } from './amount.ts'
+import { operationKey } from './operation-key.ts'
 import type { OrderReference } from './order-reference.ts'
 import { orderReference } from './order-reference.ts'
 import type { Reading, StripeEvent } from './stripe-event.ts'
@@ -23,7 +24,7 @@ export function readPaymentIntent(event: StripeEvent): Reading {
   if (content === null) return { ignored: `${event.type} says nothing about money` }
   const subject = paymentSubject(setup, ownId(event))
   const invoice = content.milestone === 'succeeded' ? idIn(object, 'invoice') : undefined
-  const facts = [paymentMilestone(subject, content)]
+  const facts = [paymentMilestone(subject, { ...content, operation: operationKey(object) })]
   if (invoice === undefined) return { facts }
   return { facts: [...facts, paymentLink(paymentSubject(setup, invoice), subject.id)] }
 }

@@ -5,6 +5,7 @@ import type { PaymentSubject } from '../../facts/subject.ts'
 import { booleanIn, idIn, textIn, unixTimeIn } from '../field.ts'
 import { Unreadable } from '../unreadable.ts'
 import { moneyIn } from './amount.ts'
+import { operationKey } from './operation-key.ts'
 import { orderReference } from './order-reference.ts'
 import type { Reading, StripeEvent, StripeSetup } from './stripe-event.ts'
 import { paymentSubject } from './stripe-event.ts'
@@ -48,6 +49,7 @@ export function refundFact(
     order: orderReference(setup.orderReference, [object]).order,
     reason: milestone === 'failed' ? textIn(object, 'failure_reason') : textIn(object, 'reason'),
     releases_authorization: released ? true : undefined,
+    operation: operationKey(object),
   })
 }
 
