@@ -89,6 +89,27 @@ withDatabases('a buyer who is sent away to pay', (open) => {
     expect(rows).toEqual([{ reference: 'A-1' }])
   })
 
+  it.each([
+    [{ outcome: 'not_found' }, 'canceled'],
+    [{ outcome: 'unavailable', reason: 'away' }, 'pending'],
+    [{ outcome: 'refused', reason: 'key revoked' }, 'pending'],
+  ] as const)('is not told on a hint alone that nothing was charged: %j', async (told, status) => {
+    const shop = away(await open())
+    await shop.order('A-1')
+    const { payment } = await shop.start('A-1')
+    shop.api.answer = () => told
+    expect(await shop.back(`pid=${payment}&canceled`)).toMatchObject({ status, order: 'A-1' })
+  })
+
+  it('is not told that nothing was charged while the provider is still at it', async () => {
+    const shop = away(await open())
+    await shop.order('A-1')
+    const { payment } = await shop.start('A-1')
+    const under_way = paymentMilestone(toyPayment(payment), { milestone: 'pending', order: 'A-1' })
+    shop.api.answer = () => ({ outcome: 'found', facts: [under_way] })
+    expect(await shop.back(`pid=${payment}&canceled`)).toMatchObject({ status: 'pending' })
+  })
+
   it('P01 asks nobody about payments that were not started here', async () => {
     const shop = away(await open())
     for (const query of ['pid=made-up', 'nothing=1', ''])

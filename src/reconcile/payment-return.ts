@@ -44,17 +44,19 @@ export async function receiveReturn(
     order: order_refs.length === 1 ? order_refs[0]! : null,
     payment: hint.lookup.id,
   })
-  if (isOver(known.status)) return answer(wordFor(known.status, hint.canceled), known.order_refs)
-  await lookups.askNow(endpoint, hint.lookup, 'return', limit_ms)
-  const now = await findPayment(database, bucket, key)
-  return answer(wordFor(now?.status ?? known.status, hint.canceled), now?.order_refs ?? known.order_refs)
+  if (isOver(known.status)) return answer(wordFor(known.status, false), known.order_refs)
+  const outcome = await lookups.askNow(endpoint, hint.lookup, 'return', limit_ms)
+  const asked = outcome === 'found' || outcome === 'not_found'
+  const now = (await findPayment(database, bucket, key)) ?? known
+  return answer(wordFor(now.status, asked && hint.canceled), now.order_refs)
 }
 
 function isOver(status: PaymentStatus): boolean {
   return wordFor(status, false) === 'paid'
 }
 
-function wordFor(status: PaymentStatus, canceled: boolean): PaymentReturn['status'] {
+/** @param gave_up the buyer is said to have given up, and the provider, when asked, knew of no money either */
+function wordFor(status: PaymentStatus, gave_up: boolean): PaymentReturn['status'] {
   switch (status) {
     case 'succeeded':
       return 'paid'
@@ -63,7 +65,10 @@ function wordFor(status: PaymentStatus, canceled: boolean): PaymentReturn['statu
       return 'failed'
     case 'canceled':
       return 'canceled'
+    // Nothing has been begun since we sent the buyer away.
+    case 'created':
+      return gave_up ? 'canceled' : 'pending'
     default:
-      return canceled ? 'canceled' : 'pending'
+      return 'pending'
   }
 }

@@ -131,7 +131,7 @@ describe('Recheck and Confirm', () => {
   it('P01 grants nothing for a payment that was not started here', async () => {
     fake.change(ID, '0')
     const asked = fake.requests.length
-    expect(await fetchNow(null)).toEqual({ outcome: 'not_found' })
+    expect(await fetchNow(null)).toEqual({ outcome: 'found', facts: [] })
     expect(fake.requests.length).toBe(asked)
     for (const id of ['ORD-1001-A1', '~1', 'A~1~2', 'a b~1']) {
       const odd = await lookup().fetch({ object: 'payment', id }, EXPECTED, askingContext())
