@@ -11,6 +11,7 @@ import {
   withCommonOptions,
 } from './command.ts'
 import { registerAudit } from './commands/audit.ts'
+import { registerCharges } from './commands/charges.ts'
 import { registerDecide } from './commands/decide.ts'
 import { registerDemo } from './commands/demo.ts'
 import { registerDoctor } from './commands/doctor.ts'
@@ -20,7 +21,9 @@ import { registerExceptions } from './commands/exceptions.ts'
 import { registerInit } from './commands/init.ts'
 import { registerLookup } from './commands/lookup.ts'
 import { registerMigrate } from './commands/migrate.ts'
+import { registerOperations } from './commands/operations.ts'
 import { registerOrders } from './commands/orders.ts'
+import { registerRefunds } from './commands/refunds.ts'
 import { registerReplay } from './commands/replay.ts'
 import { registerSend } from './commands/send.ts'
 import { registerServe } from './commands/serve.ts'
@@ -42,6 +45,9 @@ const COMMANDS: readonly Register[] = [
   registerEffects,
   registerReplay,
   registerLookup,
+  registerRefunds,
+  registerCharges,
+  registerOperations,
   registerAudit,
 ]
 
