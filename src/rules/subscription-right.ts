@@ -1,6 +1,6 @@
 import type { EntitlementState } from '../facts/entitlement.ts'
 import type { SubscriptionStatus } from '../facts/subscription.ts'
-import { compareInstants, earliest, instantOf } from './instant.ts'
+import { earliest, instantOf } from './instant.ts'
 import { afterwards, hasEnded } from './item-end.ts'
 import type { Policy } from './policy.ts'
 import { withoutGrant } from './right.ts'
@@ -9,7 +9,7 @@ import type { SubscriptionSummary } from './subscription-state.ts'
 /** What subscriptions give, before the money of the periods is looked at. */
 export interface TimedRight {
   readonly state: EntitlementState | 'held'
-  /** When time alone ends it; null for never, or where it is not granted. */
+  /** When time alone may change it next; null for never, or where it is not granted. */
   readonly until: string | null
   /** Granted before any money is due. */
   readonly trial: boolean
@@ -84,14 +84,13 @@ function isMended(since: string | null, paid_at: string | null): boolean {
   return since !== null && paid_at !== null && instantOf(paid_at) >= instantOf(since)
 }
 
-/** What several subscriptions of one order give together: the latest end wins, and no end takes what another gives. */
+/** What several subscriptions of one order give together: granted as long as one of them grants it. */
 export function together(rights: readonly TimedRight[]): TimedRight {
   const granted = rights.filter(({ state }) => state === 'granted')
   if (granted.length > 0) {
-    const ends = granted.map((right) => right.until)
     return {
       state: 'granted',
-      until: ends.includes(null) ? null : ends.sort(compareInstants).at(-1)!,
+      until: earliest(granted.map((right) => right.until)),
       trial: granted.some(({ trial }) => trial),
     }
   }
