@@ -66,6 +66,11 @@ describe('configuration', () => {
     ['a blank key', { apiKey: ' ', mode: 'live' }, 'secret_missing'],
     ['a placeholder key', { apiKey: 'your_key', mode: 'live' }, 'secret_missing'],
     ['a key of which nobody knows the mode', { apiKey: 'k1' }, 'config_invalid'],
+    [
+      'a test system in live mode',
+      { apiKey: 'k1', mode: 'live', baseUrl: 'https://test.dodopayments.com' },
+      'config_invalid',
+    ],
     ['a base address that is none', { apiKey: 'k1', baseUrl: 'dodo' }, 'config_invalid'],
     ['amounts without tax and no way to ask', { orderTotals: 'charged_without_tax' }, 'config_invalid'],
     ['amounts in unknown terms', { orderTotals: 'net' }, 'config_invalid'],

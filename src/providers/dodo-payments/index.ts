@@ -1,7 +1,7 @@
 import type { Mode } from '../../facts/event.ts'
 import { Fault } from '../../facts/fault.ts'
 import { readApiKey } from '../api-key.ts'
-import { checkBaseUrl } from '../base-url.ts'
+import { checkModeUrl } from '../base-url.ts'
 import type { CapabilitySheet, IdempotencyRules } from '../capability.ts'
 import type { SignedProvider } from '../contract.ts'
 import { checkAccount } from '../provider-name.ts'
@@ -146,7 +146,8 @@ function checkTotals(totals: OrderTotals, apiKey: string | undefined): OrderTota
 }
 
 function addressOf({ baseUrl, mode }: DodoPaymentsOptions): string {
-  if (baseUrl !== undefined) return checkBaseUrl('dodo-payments', 'baseUrl', baseUrl)
+  if (baseUrl !== undefined)
+    return checkModeUrl('dodo-payments', 'baseUrl', baseUrl, mode, ['test.dodopayments.com'])
   if (mode === 'live' || mode === 'test') return `https://${mode}.dodopayments.com`
   throw new Fault(
     'config_invalid',

@@ -33,7 +33,7 @@ async function fetchObject(
   wanted: LookupRequest,
   context: LookupContext,
 ): Promise<LookupAnswer> {
-  const retrieve = RETRIEVERS[wanted.object]
+  const retrieve = Object.hasOwn(RETRIEVERS, wanted.object) ? RETRIEVERS[wanted.object] : undefined
   if (retrieve === undefined) {
     return { outcome: 'refused', reason: `Dodo Payments has no look-up of "${wanted.object}"` }
   }

@@ -219,6 +219,11 @@ describe('configuration', () => {
     ['the test code in live mode', { secret: 'own-secret', mode: 'live' }, 'config_invalid'],
     ['no mode', { mode: undefined }, 'config_invalid'],
     ['the bracket of the documentation', { secret: `${SECRET}(` }, 'config_invalid'],
+    [
+      'a test system in live mode',
+      { productCode: 'S', secret: 'own-secret', mode: 'live', statusBaseUrl: 'https://rc.esewa.com.np' },
+      'config_invalid',
+    ],
     ['plain http', { statusBaseUrl: 'http://epay.esewa.com.np' }, 'config_invalid'],
     ['an address with a query', { statusBaseUrl: 'https://epay.esewa.com.np/?a=b' }, 'config_invalid'],
   ])('P06 refuses %s', (_, change, fault) => {

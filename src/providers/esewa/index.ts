@@ -1,6 +1,6 @@
 import type { Mode } from '../../facts/event.ts'
 import { Fault } from '../../facts/fault.ts'
-import { checkBaseUrl } from '../base-url.ts'
+import { checkModeUrl } from '../base-url.ts'
 import type { CapabilitySheet, SignedProvider } from '../contract.ts'
 import { cleanText } from '../field.ts'
 import { returnHint, translateHint } from '../hint.ts'
@@ -38,6 +38,9 @@ const HOSTS = {
   live: { form: 'https://epay.esewa.com.np', status: 'https://epay.esewa.com.np' },
   test: { form: 'https://rc-epay.esewa.com.np', status: 'https://rc.esewa.com.np' },
 } as const
+
+/** Those of the present documentation, and older ones. */
+const TESTS = ['rc-epay.esewa.com.np', 'rc.esewa.com.np', 'uat.esewa.com.np']
 
 /** eSewa publishes both. */
 const TEST_CODE = 'EPAYTEST'
@@ -80,8 +83,14 @@ export function esewa(options: EsewaOptions): SignedProvider {
     account,
     productCode,
     secrets,
-    formBaseUrl: checkBaseUrl('esewa', 'formBaseUrl', options.formBaseUrl ?? hosts.form),
-    statusBaseUrl: checkBaseUrl('esewa', 'statusBaseUrl', options.statusBaseUrl ?? hosts.status),
+    formBaseUrl: checkModeUrl('esewa', 'formBaseUrl', options.formBaseUrl ?? hosts.form, options.mode, TESTS),
+    statusBaseUrl: checkModeUrl(
+      'esewa',
+      'statusBaseUrl',
+      options.statusBaseUrl ?? hosts.status,
+      options.mode,
+      TESTS,
+    ),
   }
   return {
     provider: 'esewa',

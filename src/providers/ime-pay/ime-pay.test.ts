@@ -187,6 +187,11 @@ describe('configuration', () => {
     ['a blank module', { module: ' ' }, 'secret_missing'],
     ['a code that is too long', { merchantCode: 'TESTMERCHANT' }, 'config_invalid'],
     ['no mode', { mode: 'production' }, 'config_invalid'],
+    [
+      'a test system in live mode',
+      { mode: 'live', baseUrl: 'https://stg.imepay.com.np:7979' },
+      'config_invalid',
+    ],
     ['plain http', { baseUrl: 'http://payment.imepay.com.np:7979' }, 'config_invalid'],
   ])('P06 refuses %s', (_, change, fault) => {
     expect(() => imePay({ ...OPTIONS, ...change } as ImePayOptions)).toThrow(

@@ -1,6 +1,6 @@
 import type { Mode } from '../../facts/event.ts'
 import { Fault } from '../../facts/fault.ts'
-import { checkBaseUrl } from '../base-url.ts'
+import { checkModeUrl } from '../base-url.ts'
 import type { CapabilitySheet, SignedProvider } from '../contract.ts'
 import { returnHint, translateHint } from '../hint.ts'
 import { checkAccount } from '../provider-name.ts'
@@ -42,6 +42,7 @@ const HOSTS = {
   live: 'https://payment.imepay.com.np:7979',
   test: 'https://stg.imepay.com.np:7979',
 } as const
+const TESTS = ['stg.imepay.com.np']
 
 const CAPABILITIES: CapabilitySheet = {
   event_id: 'none',
@@ -82,7 +83,7 @@ export function imePay(options: ImePayOptions): SignedProvider {
     namespace: 'ime-pay',
     account,
     merchantCode,
-    baseUrl: checkBaseUrl('ime-pay', 'baseUrl', options.baseUrl ?? HOSTS[options.mode]),
+    baseUrl: checkModeUrl('ime-pay', 'baseUrl', options.baseUrl ?? HOSTS[options.mode], options.mode, TESTS),
     headers: {
       authorization: `Basic ${base64(`${apiUser}:${passwords[0]!.key.toString('utf8')}`)}`,
       module: base64(module),

@@ -1,6 +1,6 @@
 import type { Mode } from '../../facts/event.ts'
 import { Fault } from '../../facts/fault.ts'
-import { checkBaseUrl } from '../base-url.ts'
+import { checkModeUrl } from '../base-url.ts'
 import type { CapabilitySheet, SignedProvider } from '../contract.ts'
 import { returnHint, translateHint } from '../hint.ts'
 import { checkAccount } from '../provider-name.ts'
@@ -30,6 +30,8 @@ export interface KhaltiOptions {
 }
 
 const HOSTS = { live: 'https://khalti.com', test: 'https://dev.khalti.com' } as const
+/** The present one, and the one before. */
+const TESTS = ['dev.khalti.com', 'a.khalti.com']
 
 const CAPABILITIES: CapabilitySheet = {
   event_id: 'none',
@@ -77,7 +79,7 @@ export function khalti(options: KhaltiOptions): SignedProvider {
     namespace: 'khalti',
     account,
     websiteUrl: options.websiteUrl,
-    baseUrl: checkBaseUrl('khalti', 'baseUrl', options.baseUrl ?? HOSTS[options.mode]),
+    baseUrl: checkModeUrl('khalti', 'baseUrl', options.baseUrl ?? HOSTS[options.mode], options.mode, TESTS),
     headers: {
       authorization: `Key ${keys[0]!.key.toString('utf8')}`,
       'content-type': 'application/json',

@@ -161,6 +161,7 @@ describe('configuration', () => {
     ['the word Key before the key', { secretKey: 'Key 0123456789' }, 'config_invalid'],
     ['no mode, since the key does not tell', { mode: undefined }, 'config_invalid'],
     ['no shop', { websiteUrl: 'shop' }, 'config_invalid'],
+    ['a test system in live mode', { mode: 'live', baseUrl: 'https://dev.khalti.com' }, 'config_invalid'],
     ['plain http', { baseUrl: 'http://khalti.com' }, 'config_invalid'],
   ])('P06 refuses %s', (_, change, fault) => {
     expect(() => khalti({ ...OPTIONS, ...change } as KhaltiOptions)).toThrow(

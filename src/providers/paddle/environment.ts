@@ -1,6 +1,6 @@
 import { Fault } from '../../facts/fault.ts'
 import { readApiKey } from '../api-key.ts'
-import { checkBaseUrl } from '../base-url.ts'
+import { checkModeUrl } from '../base-url.ts'
 import type { Provider } from '../contract.ts'
 
 /** Paddle's two separate systems, each with its own keys, secrets and data. */
@@ -58,7 +58,9 @@ function environmentOfKey(key: string): PaddleEnvironment | undefined {
 }
 
 function addressOf(baseUrl: string | undefined, environment: PaddleEnvironment): string {
-  return baseUrl === undefined ? HOSTS[environment] : checkBaseUrl('paddle', 'baseUrl', baseUrl)
+  if (baseUrl === undefined) return HOSTS[environment]
+  const mode = environment === 'live' ? 'live' : 'test'
+  return checkModeUrl('paddle', 'baseUrl', baseUrl, mode, ['sandbox-api.paddle.com'])
 }
 
 function modeOf(environment: PaddleEnvironment | undefined): Provider['secrets_mode'] {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Fact } from '../../facts/fact.ts'
 import { encodeContent } from '../../facts/fact.ts'
-import { NO_FAULTS } from '../fake-server.ts'
+import { NO_FAULTS, startFakeServer } from '../fake-server.ts'
 import type { ListedItem, ListedKind, Lookup, LookupAnswer, LookupContext } from '../lookup.ts'
 import { newPaddleApi } from './api.ts'
 import { type FakePaddle, startFakePaddle } from './fake.ts'
@@ -80,6 +80,26 @@ async function listed(kind: ListedKind, from_ms: number, to_ms: number): Promise
 }
 
 describe('reading one object through the official SDK', () => {
+  it('P51 does not take an answer about another object for the one that was asked about', async () => {
+    const [mine, other] = [sold(), sold()]
+    const mixed = await startFakeServer(async ({ path, query, headers: { authorization = '' } }) => {
+      const url = `${fake.url}${path.replace(mine, other)}?${query}`
+      const answer = await globalThis.fetch(url, { headers: { authorization } })
+      return { status: answer.status, body: (await answer.json()) as object }
+    })
+    try {
+      const at = provider({ baseUrl: mixed.url }).lookup!
+      expect(await fetch('transaction', other, at)).toMatchObject({ outcome: 'found' })
+      for (const object of ['transaction', 'payment'])
+        expect(await fetch(object, mine, at)).toEqual({
+          outcome: 'unreadable',
+          reason: `the answer is about another ${object}`,
+        })
+    } finally {
+      await mixed.close()
+    }
+  })
+
   it('P52 tells a payment as its webhooks do, with everything that went back', async () => {
     const payment = sell()
     fake.decline(payment)

@@ -50,6 +50,8 @@ async function fetchObject(
   const answer = await api.call(context.limit_ms, (sdk) => readObject(sdk, object, id))
   if (!answer.ok) return unanswered(answer.problem)
   if (answer.value === undefined) return { outcome: 'not_found' }
+  if (textIn(answer.value, 'id') !== id)
+    return { outcome: 'unreadable', reason: `the answer is about another ${object}` }
   try {
     return { outcome: 'found', facts: factsOf(setup, object, toWire(answer.value), context.now_ms) }
   } catch (error) {

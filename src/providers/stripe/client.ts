@@ -1,4 +1,5 @@
-import { fieldIn } from '../field.ts'
+import { fieldIn, textIn } from '../field.ts'
+import { Unreadable } from '../unreadable.ts'
 import type { StripeSetup } from './stripe-event.ts'
 
 /** What an answer of Stripe's can hold: it is read like a webhook's body, by readers of unknown shapes. */
@@ -83,11 +84,18 @@ function checked(client: StripeClient): StripeClient {
 function checkedResource(of: object): Resource {
   const resource = of as Resource
   return {
-    retrieve: async (id, params, options) => successful(await resource.retrieve(id, params, options)),
+    retrieve: async (id, params, options) =>
+      about(id, successful(await resource.retrieve(id, params, options))),
     list: async (params, options) => successful(await resource.list(params, options)),
     create: async (params, options) => successful(await resource.create(params, options)),
     search: async (params, options) => successful(await resource.search(params, options)),
   }
+}
+
+/** An answer mixed up on its way would leave the object that was asked about untold. @throws Unreadable */
+function about(id: string, answer: unknown): unknown {
+  if (textIn(answer, 'id') === id) return answer
+  throw new Unreadable('the answer is about another object')
 }
 
 /** The SDK takes any JSON without an `error` for a success, such as a proxy's own body under a 429 or 502. */

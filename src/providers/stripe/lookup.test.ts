@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Fact } from '../../facts/fact.ts'
+import { startFakeServer } from '../fake-server.ts'
 import { cleanText } from '../field.ts'
 import type { LookupAnswer } from '../lookup.ts'
 import { CONTEXT, listed, lookupAt, NOW_MS } from './asking.ts'
@@ -118,6 +119,26 @@ describe('fetch', () => {
     fake.decide(dispute, 'won')
     expect(await statusOf()).toContainEqual(expect.stringContaining('/won/2025-10-09T09:02:40'))
     expect(await statusOf()).toEqual(await statusOf())
+  })
+
+  it('P51 does not take an answer about another object for the one that was asked about', async () => {
+    for (const payment of ['pi_1', 'pi_2']) fake.pay({ payment, amount_minor: 1999n, order: 'A-1' })
+    const mixed = await startFakeServer(async ({ path, query, headers: { authorization = '' } }) => {
+      const swapped = path.replace('pi_1', 'pi_2').replace('ch_1', 'ch_2')
+      const answer = await fetch(`${fake.url}${swapped}?${query}`, { headers: { authorization } })
+      return { status: answer.status, body: (await answer.json()) as object }
+    })
+    try {
+      const at = lookupAt(fake, { apiUrl: mixed.url })
+      expect(told(await fetching('payment', 'pi_2', at))).toContain('pi_2 / attempt/ch_2/succeeded')
+      for (const id of ['pi_1', 'ch_1'])
+        expect(await fetching('payment', id, at)).toEqual({
+          outcome: 'unreadable',
+          reason: 'the answer is about another object',
+        })
+    } finally {
+      await mixed.close()
+    }
   })
 
   it('says that there is none, and what it cannot be asked', async () => {

@@ -3,7 +3,7 @@ import type { Mode } from '../../../facts/event.ts'
 import { Fault } from '../../../facts/fault.ts'
 import { token } from '../../../money/currency.ts'
 import type { Ask } from '../../ask.ts'
-import { checkBaseUrl } from '../../base-url.ts'
+import { checkModeUrl } from '../../base-url.ts'
 import type { CapabilitySheet, IdempotencyRules } from '../../capability.ts'
 import type { Provider } from '../../contract.ts'
 import { checkAccount } from '../../provider-name.ts'
@@ -104,7 +104,9 @@ export function circleMint(options: CircleMintOptions): Provider {
     )
   }
   const usual = mode === 'live' ? 'https://api.circle.com' : 'https://api-sandbox.circle.com'
-  const baseUrl = checkBaseUrl('circle-mint', 'baseUrl', options.baseUrl ?? usual)
+  const baseUrl = checkModeUrl('circle-mint', 'baseUrl', options.baseUrl ?? usual, mode, [
+    'api-sandbox.circle.com',
+  ])
   const account = checkAccount('circle-mint', options.account)
   const expects = options.expects ?? null
   const certificates = new KeyCache(topicCertificates(topic, options.ask), pinned)
