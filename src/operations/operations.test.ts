@@ -1,82 +1,39 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { withDatabases } from '../../test/database.ts'
-import { openShop, SHOP_SECRET } from '../../test/stripe-shop.ts'
+import {
+  type Clock,
+  deliverAll,
+  HOUR_MS,
+  alarms as open,
+  rows,
+  stripeShop,
+} from '../../test/operation-shop.ts'
 import { audit } from '../audit/audit.ts'
 import { type StripeFake, startStripeFake } from '../providers/stripe/fake.ts'
-import { stripe } from '../providers/stripe/index.ts'
 import type { Database } from '../store/database.ts'
-import { OperationWorker, type OperationWorkerOptions } from './operation-worker.ts'
-import { Operations } from './operations.ts'
-
-const HOUR_MS = 3_600_000
-const noAsk = () => Promise.reject(new Error('Stripe is asked through its SDK'))
+import type { OperationWorkerOptions } from './operation-worker.ts'
 
 let fake: StripeFake
-let now_ms: number
+let clock: Clock
 
 beforeEach(async () => {
-  now_ms = Date.now()
-  fake = await startStripeFake({ now_ms: () => now_ms, seed: 'Op' })
+  clock = { now_ms: Date.now() }
+  fake = await startStripeFake({ now_ms: () => clock.now_ms, seed: 'Op' })
 })
 afterEach(() => fake.close())
 
-/** A shop whose Stripe is the stand-in, with one order paid for 20.00. */
+/** One order, paid for 20.00. */
 async function paidShop(database: Database, options: OperationWorkerOptions = {}) {
-  const provider = stripe({ webhookSecrets: SHOP_SECRET, apiKey: 'sk_test_ops', apiUrl: fake.url })
-  const shop = openShop(database, { provider })
+  const shop = stripeShop(database, clock, fake, options)
   await shop.order('A-1')
   fake.pay({ payment: 'pi_1', amount_minor: 2_000n, order: 'A-1' })
-  await deliverAll(shop)
-  const { paidonce } = shop
-  const newWorker = (more: OperationWorkerOptions = {}) =>
-    new OperationWorker(
-      paidonce.settler,
-      paidonce.endpoints,
-      1,
-      noAsk,
-      () => now_ms,
-      (endpoint, request, limit_ms) => paidonce.lookups.askNow(endpoint, request, 'sweep', limit_ms),
-      { ...options, ...more },
-    )
-  const worker = newWorker()
-  const operations = new Operations(
-    database,
-    paidonce.endpoints,
-    worker,
-    'default',
-    () => 0,
-    1,
-    () => now_ms,
-  )
-  return {
-    ...shop,
-    worker,
-    newWorker,
-    operations,
-    deliverAll: () => deliverAll(shop),
-    /** Performs what is due, again and again with an hour between. */
-    run: async (hours: number) => {
-      for (let hour = 0; hour < hours; hour += 1) {
-        await worker.runOnce()
-        now_ms += HOUR_MS
-      }
-    },
-  }
-}
-
-async function deliverAll(shop: ReturnType<typeof openShop>) {
-  for (const body of fake.webhooks()) expect(await shop.deliver(body)).toBe(200)
+  await deliverAll(shop, fake)
+  return { ...shop, deliverAll: () => deliverAll(shop, fake) }
 }
 
 const REFUND = { key: 'refund/A-1/1', payment: 'stripe/default/pi_1', amount_minor: 500n }
-const rows = (database: Database, text: string) => database.query({ name: '', text })
 const refunded = async (database: Database) =>
   (await rows(database, 'select refunded_minor::text from payments'))[0]?.refunded_minor
-const open = (database: Database) =>
-  rows(
-    database,
-    "select kind from exceptions where state = 'open' and subject_kind = 'operation' order by kind",
-  )
 const given = () => fake.requests.filter(({ method, path }) => method === 'POST' && path === '/v1/refunds')
 const atStripe = () =>
   fake
@@ -180,7 +137,7 @@ withDatabases('a refund that we ask for', (database_of) => {
     await expect(
       shop.operations.refund({ key: 'all', payment: 'pi_1', amount_minor: 2_000n }),
     ).rejects.toMatchObject({ code: 'operation_refused' })
-    now_ms += HOUR_MS
+    clock.now_ms += HOUR_MS
     await shop.worker.runOnce()
     expect(await shop.operations.show(REFUND.key)).toMatchObject({ state: 'succeeded' })
     expect(atStripe()).toEqual([500])
@@ -242,7 +199,7 @@ withDatabases('a refund that we ask for', (database_of) => {
     await mortal.runOnce()
     expect(await shop.operations.show(REFUND.key)).toMatchObject({ state: 'in_flight' })
     expect(await shop.worker.runOnce()).toBe(0)
-    now_ms += HOUR_MS
+    clock.now_ms += HOUR_MS
     await shop.worker.runOnce()
     expect(await shop.operations.show(REFUND.key)).toMatchObject({ state: 'succeeded' })
     expect(atStripe()).toEqual([500])
@@ -260,7 +217,7 @@ withDatabases('a refund that we ask for', (database_of) => {
     await shop.operations.refund(REFUND)
     await mortal.runOnce()
     expect(given()).toEqual([])
-    now_ms += HOUR_MS
+    clock.now_ms += HOUR_MS
     await shop.worker.runOnce()
     expect(await shop.operations.show(REFUND.key)).toMatchObject({
       state: 'succeeded',
@@ -309,7 +266,7 @@ withDatabases('a refund that we ask for', (database_of) => {
     expect(await shop.operations.show(REFUND.key)).toMatchObject({ state: 'unknown' })
     // Reads lag, so that asking does not help yet, and a repeat gets the same error again.
     fake.faults.lag_ms = 2 * HOUR_MS
-    now_ms += HOUR_MS
+    clock.now_ms += HOUR_MS
     await shop.worker.runOnce()
     expect(await shop.operations.show(REFUND.key)).toMatchObject({
       state: 'unknown',
@@ -333,7 +290,7 @@ withDatabases('a refund that we ask for', (database_of) => {
     })
     await shop.operations.refund(REFUND)
     await mortal.runOnce()
-    now_ms += 30 * HOUR_MS
+    clock.now_ms += 30 * HOUR_MS
     fake.faults.keys_expire = true
     await shop.run(2)
     const done = await shop.operations.show(REFUND.key)
@@ -352,7 +309,7 @@ withDatabases('a refund that we ask for', (database_of) => {
     })
     await shop.operations.refund(REFUND)
     await mortal.runOnce()
-    now_ms += 30 * HOUR_MS
+    clock.now_ms += 30 * HOUR_MS
     fake.faults.keys_expire = true
     await shop.run(2)
     expect(await shop.operations.show(REFUND.key)).toMatchObject({ state: 'succeeded', attempt: 1 })
@@ -434,7 +391,7 @@ withDatabases('a refund that we ask for', (database_of) => {
       onBoundary: async (boundary) => {
         if (boundary !== 'answered' || !away) return
         away = false
-        now_ms += HOUR_MS
+        clock.now_ms += HOUR_MS
         await second.runOnce()
       },
     })
