@@ -19,7 +19,9 @@ export async function fetchDelivery(receiver: Receiver, request: Request): Promi
 
 /** The last part of a path; a final slash makes no difference, since senders do not follow redirects. */
 export function endpointOf(path: string): string {
-  const name = path.replace(/\/+$/, '').split('/').at(-1) ?? ''
+  let end = path.length
+  while (end > 0 && path[end - 1] === '/') end -= 1
+  const name = path.slice(path.lastIndexOf('/', Math.max(0, end - 1)) + 1, end)
   try {
     return decodeURIComponent(name)
   } catch {
