@@ -37,14 +37,16 @@ export type { OrderItem, OrderTerms } from './facts/order.ts'
 export type { Operation, OperationStory } from './operations/operation.ts'
 export type { ChargeOrder, OperationQuery, Operations, RefundOrder } from './operations/operations.ts'
 export type { EndpointOptions, PaidOnceOptions } from './options.ts'
-export { createPaidOnce, PaidOnce, type RunningWork } from './paidonce.ts'
+export { createPaidOnce, type HeldRight, PaidOnce, type RunningWork } from './paidonce.ts'
 export type { CapabilitySheet, Delivery, Provider, Verified } from './providers/contract.ts'
 export type { Answer } from './receive/answer.ts'
 export type { DecisionRequest } from './receive/decisions.ts'
 export type { OrderRegistration } from './receive/orders.ts'
 export type { ReceiveRequest } from './receive/receiver.ts'
+export type { Confirmation } from './reconcile/confirm-order.ts'
 export type { PaymentReturn } from './reconcile/payment-return.ts'
 export type { PaymentStart, StartedPayment } from './reconcile/payment-start.ts'
+export type { ReconcileRequest, ReconciliationReport } from './reconcile/reconciler.ts'
 export type {
   EntitlementChanged,
   FindOrders,

@@ -8,6 +8,8 @@ import type { Provider } from './providers/contract.ts'
 import type { BatcherOptions } from './receive/batcher.ts'
 import type { ReceiverOptions } from './receive/receiver.ts'
 import type { PaymentReturn } from './reconcile/payment-return.ts'
+import type { ReconcilerOptions } from './reconcile/reconciler.ts'
+import { Schedule } from './reconcile/schedule.ts'
 import { type PolicyOptions, policyProblem } from './rules/policy.ts'
 import type { FindOrders, OnEntitlement, OnRight } from './settle/hook.ts'
 import type { SettlerOptions } from './settle/settler.ts'
@@ -27,6 +29,16 @@ export interface PaidOnceOptions {
   readonly endpoints: Readonly<Record<string, Provider | EndpointOptions>>
   /** Where buyers reach this installation, such as `https://pay.example.com`: they come back to `<public_url>/return/<endpoint>`. */
   readonly public_url?: string | undefined
+  /**
+   * When to compare what the providers list with what we know: a cron expression in UTC, such as `30 3 * * *`. Left out:
+   * never by itself, and a webhook that is lost is found by nobody.
+   */
+  readonly reconcile?: ReconcileOptions | undefined
+  /**
+   * At least 32 characters that nobody can guess, the same in every process: signs the tokens with which buyers look how
+   * their order stands (`GET /confirm/<reference>`). Left out: no tokens, and that address answers 404.
+   */
+  readonly confirm_secret?: string | undefined
   /** Tenant of endpoints and orders that name none. Default `default`. */
   readonly tenant?: string | undefined
   /** Over how many buckets tenants are spread; fixed at the first migration. Default 1; 64 for Citus. */
@@ -66,6 +78,17 @@ export interface PaidOnceOptions {
     | undefined
 }
 
+export interface ReconcileOptions {
+  /** Cron expression, UTC. */
+  readonly at: string
+  /** By how much a window reaches back into the one before, hours. Default 24. */
+  readonly overlap_hours?: number | undefined
+  /** How far back the first run looks, days. Default 7. */
+  readonly first_days?: number | undefined
+  /** By how much amounts may differ and still match, minor units. Default 0n. */
+  readonly tolerance_minor?: bigint | undefined
+}
+
 export interface EndpointOptions {
   readonly provider: Provider
   readonly tenant?: string | undefined
@@ -85,6 +108,13 @@ export function checkOptions(options: PaidOnceOptions): void {
   }
   if (options.alerts !== undefined) readAlerts(options.alerts)
   watchLimits(options.watches)
+  reconcilerOptions(options.reconcile)
+  if (options.confirm_secret !== undefined && options.confirm_secret.trim().length < 32) {
+    throw new Fault(
+      'secret_missing',
+      '`confirm_secret` has fewer than 32 characters. Make one with `openssl rand -base64 32`.',
+    )
+  }
   const problem = policyProblem(options.policy ?? {})
   if (problem !== null) throw new Fault('config_invalid', problem)
   const owners = new Map<string, string>()
@@ -113,6 +143,22 @@ export function checkOptions(options: PaidOnceOptions): void {
       }
       owners.set(fingerprint, account)
     }
+  }
+}
+
+/** Throws Fault `config_invalid`. */
+export function reconcilerOptions(options: ReconcileOptions | undefined): ReconcilerOptions {
+  if (options === undefined) return {}
+  const { at, overlap_hours = 24, first_days = 7, tolerance_minor = 0n } = options
+  for (const [name, value] of Object.entries({ overlap_hours, first_days })) {
+    if (!Number.isFinite(value) || value <= 0)
+      throw new Fault('config_invalid', `\`reconcile.${name}\` is a number above 0.`)
+  }
+  return {
+    schedule: new Schedule(at),
+    overlap_ms: overlap_hours * 3_600_000,
+    first_ms: first_days * 86_400_000,
+    tolerance_minor,
   }
 }
 

@@ -1,11 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { checkInvariants, type InvariantReport } from './audit/invariants.ts'
 import type { Deliverer } from './effects/outcome.ts'
 import { EffectsWorker, type EffectsWorkerOptions } from './effects/worker.ts'
+import type { EntitlementState } from './facts/entitlement.ts'
 import { Fault } from './facts/fault.ts'
 import { OperationWorker } from './operations/operation-worker.ts'
 import { Operations } from './operations/operations.ts'
 import type { LookNow } from './operations/perform.ts'
-import { checkOptions, endpointOptions, type PaidOnceOptions } from './options.ts'
+import { checkOptions, endpointOptions, type PaidOnceOptions, reconcilerOptions } from './options.ts'
 import { delivererOf, topicsOf, withRefunds } from './outgoing.ts'
 import { type Ask, newAsk } from './providers/ask.ts'
 import type { Endpoint } from './providers/endpoint.ts'
@@ -21,10 +23,17 @@ import { type ReceiveObserver, type ReceiveRequest, Receiver } from './receive/r
 import { RefusalWatch } from './receive/refusal-watch.ts'
 import { RefusingWatch } from './receive/refusing-watch.ts'
 import { SecretWatch } from './receive/secret-watch.ts'
+import { Tally } from './receive/tally.ts'
 import { ConfirmWorker, keeperOfUnconfirmed } from './receive/unconfirmed.ts'
+import { AccountGates } from './reconcile/account-gate.ts'
+import { Breaks } from './reconcile/breaks.ts'
+import { type Confirmation, confirmOrder } from './reconcile/confirm-order.ts'
+import { makeConfirmToken, readConfirmToken } from './reconcile/confirm-token.ts'
 import { LookupWorker } from './reconcile/lookup-worker.ts'
 import { type PaymentReturn, receiveReturn } from './reconcile/payment-return.ts'
 import { type PaymentStart, type StartedPayment, startPayment } from './reconcile/payment-start.ts'
+import { Reconciler } from './reconcile/reconciler.ts'
+import { Sweeper } from './reconcile/sweeper.ts'
 import { HOOK_LIMIT_MS } from './settle/hook.ts'
 import { Settler } from './settle/settler.ts'
 import { bucketOf } from './store/bucket.ts'
@@ -33,8 +42,10 @@ import { type Installation, readInstallation } from './store/installation.ts'
 import { migrate, pendingMigrations } from './store/migrate.ts'
 import { openPglite } from './store/pglite.ts'
 import { openPostgres } from './store/postgres.ts'
+import { listRightsOf } from './store/queries/list-rights.ts'
 import { notifyEffects } from './store/queries/notify-effects.ts'
 import { readClock } from './store/queries/read-clock.ts'
+import { type GaugeRow, readGauges } from './store/queries/read-gauges.ts'
 import { newIds } from './store/queries/take-ids.ts'
 import { Exceptions } from './watch/exceptions.ts'
 import { Watcher } from './watch/watcher.ts'
@@ -69,6 +80,8 @@ export class PaidOnce {
   /** What a person must decide, and what people do about it. */
   readonly exceptions: Exceptions
   readonly receiver: Receiver
+  /** What this process has answered. */
+  readonly tally: Tally
   readonly watch: RefusalWatch
   readonly secrets: SecretWatch
   readonly refusing: RefusingWatch
@@ -82,6 +95,12 @@ export class PaidOnce {
   readonly operations: Operations
   /** Performs operations. Runs by itself only after `startWork`. */
   readonly performs: OperationWorker
+  /** Compares what providers list with what we know. Runs by itself only after `startWork`, and with `reconcile` set. */
+  readonly reconciler: Reconciler
+  /** Where the two sides differ, and what people say about it. */
+  readonly breaks: Breaks
+  /** Asks about payments that stand still. Runs by itself only after `startWork`. */
+  readonly sweeper: Sweeper
   readonly #ask: Ask = newAsk(fetch, Date.now)
   readonly #batcher: Batcher
   #announcing: NodeJS.Timeout | undefined
@@ -124,6 +143,7 @@ export class PaidOnce {
     this.orders = new Orders(this.#batcher, this.tenant, bucketOf)
     this.decisions = new Decisions(database, this.#batcher, this.tenant, bucketOf, Date.now, randomUUID)
     this.exceptions = new Exceptions(database, installation.buckets, Date.now)
+    this.tally = new Tally(this.endpoints)
     this.watch = new RefusalWatch(database, this.endpoints, Date.now, {
       onError: (error) => this.#complain(error),
     })
@@ -139,11 +159,15 @@ export class PaidOnce {
         observer.verified(endpoint, secret_label)
       },
       refused: (endpoint, refusal) => {
+        this.tally.answered(endpoint, refusal.code)
         this.watch.refused(endpoint, refusal)
         this.refusing.refused(endpoint, refusal.code)
         observer.refused(endpoint, refusal)
       },
-      answered: (endpoint, status, took_ms) => observer.answered(endpoint, status, took_ms),
+      answered: (endpoint, status, took_ms) => {
+        this.tally.answered(endpoint, status)
+        observer.answered(endpoint, status, took_ms)
+      },
       fault: (endpoint, fault) => {
         this.#complain(fault)
         observer.fault(endpoint, fault)
@@ -159,7 +183,15 @@ export class PaidOnce {
     )
     const rooms = [this.settler, this.endpoints, installation.buckets, this.#ask, Date.now] as const
     const onError = (error: unknown) => this.#complain(error)
-    this.lookups = new LookupWorker(...rooms, { onError })
+    const gates = new AccountGates()
+    this.lookups = new LookupWorker(...rooms, { gates, onError })
+    this.reconciler = new Reconciler(this.settler, this.endpoints, this.#ask, Date.now, {
+      ...reconcilerOptions(options.reconcile),
+      gates,
+      onError,
+    })
+    this.breaks = new Breaks(database, installation.buckets, Date.now)
+    this.sweeper = new Sweeper(this.settler, this.endpoints, installation.buckets, Date.now, { onError })
     this.confirms = new ConfirmWorker(...rooms, watched, { onError })
     const look: LookNow = (endpoint, request, limit_ms) =>
       this.lookups.askNow(endpoint, request, 'sweep', limit_ms)
@@ -217,7 +249,48 @@ export class PaidOnce {
       chance: () => randomBytes(6).toString('hex'),
       public_url: this.options.public_url,
     }
-    return startPayment(context, this.endpoints.get(request.endpoint), request)
+    return this.#withToken(
+      request.order,
+      startPayment(context, this.endpoints.get(request.endpoint), request),
+    )
+  }
+
+  async #withToken(order: string, starting: Promise<StartedPayment>): Promise<StartedPayment> {
+    const started = await starting
+    return this.options.confirm_secret === undefined
+      ? started
+      : { ...started, confirm_token: this.confirmToken(order) }
+  }
+
+  /**
+   * A token with which the buyer of this order, and nobody else, may see how it stands: `GET /confirm/<reference>?token=...`.
+   * Good for seven days. Throws Fault `config_invalid` without `confirm_secret`.
+   */
+  confirmToken(reference: string, tenant = this.tenant): string {
+    const { confirm_secret } = this.options
+    if (confirm_secret === undefined)
+      throw new Fault('config_invalid', 'Tokens need a secret. Set `confirm_secret` in the options.')
+    return makeConfirmToken(confirm_secret, tenant, reference, Date.now())
+  }
+
+  /** The tenant whose order a token lets see; null for a token that is not ours, for another order, or has run out. */
+  tenantOfConfirmToken(reference: string, token: string): string | null {
+    const { confirm_secret } = this.options
+    return confirm_secret === undefined
+      ? null
+      : readConfirmToken(confirm_secret, token, reference, Date.now())
+  }
+
+  /**
+   * How an order stands, for the page on which its buyer waits: what is known at once; while it is pending, after asking the
+   * providers for at most `limit_ms` (default 2,000; 0 answers at once and lets the answers come in the background).
+   */
+  confirm(
+    reference: string,
+    { tenant = this.tenant, limit_ms = 2_000 }: { tenant?: string; limit_ms?: number } = {},
+  ): Promise<Confirmation> {
+    const bucket = this.bucketOf(tenant)
+    return confirmOrder(this.database, this.lookups, this.endpoints, bucket, tenant, reference, limit_ms)
   }
 
   /**
@@ -251,6 +324,30 @@ export class PaidOnce {
     return this.lookups.askNow(known, { object, id }, 'person', limit_ms)
   }
 
+  /** Figures for monitoring: what is open, due or late. Holds no id of anybody. */
+  async gauges(): Promise<GaugeRow[]> {
+    const rows: GaugeRow[] = []
+    for (let bucket = 0; bucket < this.installation.buckets; bucket += 1)
+      rows.push(...(await readGauges(this.database, bucket, new Date())))
+    return rows
+  }
+
+  /** Looks for what is paid and not fulfilled, fulfilled and not paid, and the like. Walks whole tables, in parts. */
+  invariants(): Promise<InvariantReport> {
+    return checkInvariants(this.database, this.installation.buckets, new Date())
+  }
+
+  /** What a holder has of each item now, all their orders together; of credits, the quantity is the balance. */
+  async rights(holder: string, tenant: string = this.tenant): Promise<HeldRight[]> {
+    const rows = await listRightsOf(this.database, this.bucketOf(tenant), tenant, holder)
+    return rows.map(({ item, quantity, state, revision }) => ({
+      item,
+      quantity: Number(quantity),
+      state,
+      revision: Number(revision),
+    }))
+  }
+
   /** True when the database answers. */
   async ready(): Promise<boolean> {
     return readClock(this.database).then(
@@ -282,6 +379,8 @@ export class PaidOnce {
     kept.start()
     this.lookups.start()
     this.confirms.start()
+    this.reconciler.start()
+    this.sweeper.start()
     this.performs.start()
     this.watcher.start()
     const checkOnce = () =>
@@ -298,6 +397,8 @@ export class PaidOnce {
           kept.stop(),
           this.lookups.stop(),
           this.confirms.stop(),
+          this.reconciler.stop(),
+          this.sweeper.stop(),
           this.performs.stop(),
           this.watcher.stop(),
         ])
@@ -363,6 +464,16 @@ export interface RunningWork {
   readonly kept: KeptSweeper
   /** Takes nothing more and lets what is in hand finish, at most `drain_ms` (default 5,000). */
   stop(drain_ms?: number): Promise<void>
+}
+
+/** What a holder has of one item. */
+export interface HeldRight {
+  readonly item: string
+  /** Of all orders that grant it; 0 where none does. */
+  readonly quantity: number
+  readonly state: EntitlementState
+  /** Grows with every visible change. */
+  readonly revision: number
 }
 
 const SILENT: ReceiveObserver = { verified() {}, refused() {}, answered() {}, fault() {} }

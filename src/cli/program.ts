@@ -11,6 +11,7 @@ import {
   withCommonOptions,
 } from './command.ts'
 import { registerAudit } from './commands/audit.ts'
+import { registerBreaks } from './commands/breaks.ts'
 import { registerCharges } from './commands/charges.ts'
 import { registerDecide } from './commands/decide.ts'
 import { registerDemo } from './commands/demo.ts'
@@ -23,6 +24,7 @@ import { registerLookup } from './commands/lookup.ts'
 import { registerMigrate } from './commands/migrate.ts'
 import { registerOperations } from './commands/operations.ts'
 import { registerOrders } from './commands/orders.ts'
+import { registerReconcile } from './commands/reconcile.ts'
 import { registerRefunds } from './commands/refunds.ts'
 import { registerReplay } from './commands/replay.ts'
 import { registerSend } from './commands/send.ts'
@@ -45,6 +47,8 @@ const COMMANDS: readonly Register[] = [
   registerEffects,
   registerReplay,
   registerLookup,
+  registerReconcile,
+  registerBreaks,
   registerRefunds,
   registerCharges,
   registerOperations,

@@ -49,6 +49,8 @@ export async function startService(paidonce: PaidOnce, options: ServiceOptions):
         sweeper?.stop(),
         paidonce.lookups.stop(),
         paidonce.confirms.stop(),
+        paidonce.reconciler.stop(),
+        paidonce.sweeper.stop(),
         paidonce.performs.stop(),
         paidonce.watcher.stop(),
       ])
@@ -114,6 +116,8 @@ export async function workOnce(paidonce: PaidOnce, options: WorkOptions): Promis
   const { settler, endpoints, installation, database } = paidonce
   const sweeper = new KeptSweeper(settler, endpoints, installation.buckets, Date.now, options)
   await paidonce.confirms.runOnce()
+  await paidonce.reconciler.runDue()
+  await paidonce.sweeper.runOnce()
   await paidonce.lookups.runOnce()
   await sweeper.runOnce()
   await paidonce.watcher.runOnce()
@@ -129,6 +133,8 @@ function startSweeper(paidonce: PaidOnce, { onError }: ServiceOptions): KeptSwee
   sweeper.start()
   paidonce.lookups.start()
   paidonce.confirms.start()
+  paidonce.reconciler.start()
+  paidonce.sweeper.start()
   paidonce.performs.start()
   paidonce.watcher.start()
   return sweeper

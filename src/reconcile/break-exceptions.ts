@@ -12,6 +12,8 @@ import type { ReconciledAccount } from '../store/queries/run-reconciliation.ts'
 /** So many breaks of one account have an exception each; of more there is one that says how many. */
 const EACH_MAX = 50
 const PAGE = 500
+/** Cause of the exception about a run that failed. */
+const RUN = 'run'
 /** Breaks beyond this are not even counted. */
 const COUNTED_MAX = 100_000
 
@@ -24,17 +26,17 @@ const MONEY_AT_STAKE: ReadonlySet<BreakClass> = new Set<BreakClass>([
 
 /**
  * Brings the exceptions about an account's breaks in line with what is open: one per break, as long as they are few.
- * @param failure why the last run did not come to its end; null when it did
+ * @param failure why the last run did not come to its end; null when it did, undefined to leave what stands about that
  */
 export async function raiseBreaks(
   database: Database,
   bucket: number,
   now: Date,
   account: ReconciledAccount & { readonly endpoint: string },
-  failure: string | null,
+  failure: string | null | undefined,
 ): Promise<void> {
   const { tenant, endpoint } = account
-  const due = await dueOf(database, bucket, now, account, failure)
+  const due = await dueOf(database, bucket, now, account, failure ?? null)
   const subject = { tenant, subject_kind: 'endpoint' as const, subject_key: endpoint }
   await inTransaction(database, async (tx) => {
     const standing = await loadOpenExceptions(tx, bucket, 'reconcile', [subject])
@@ -43,7 +45,7 @@ export async function raiseBreaks(
       tx,
       bucket,
       now,
-      standing.filter(({ cause }) => !wanted.has(cause)),
+      standing.filter(({ cause }) => !wanted.has(cause) && (cause !== RUN || failure !== undefined)),
     )
     await openExceptions(tx, bucket, now, due)
   })
@@ -69,7 +71,7 @@ async function dueOf(
     alert_at: now,
   })
   const due: NewException[] = []
-  if (failure !== null) due.push(about('run', 'warning', failedRun(account.endpoint, failure)))
+  if (failure !== null) due.push(about(RUN, 'warning', failedRun(account.endpoint, failure)))
   const { first, count } = await alarming(database, bucket, account)
   for (const one of first) {
     const severity = MONEY_AT_STAKE.has(one.class) ? 'urgent' : 'warning'

@@ -30,6 +30,8 @@ export interface StartedPayment {
   readonly payment: string
   /** Where to send the buyer's browser now. */
   readonly redirect: Redirect
+  /** Lets the buyer see how the order stands (`GET /confirm/<reference>`); only where `confirm_secret` is set. */
+  readonly confirm_token?: string
 }
 
 /** Everything that starting needs from the outside. */

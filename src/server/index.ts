@@ -3,6 +3,8 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { nodeListener } from '../adapters/node.ts'
 import type { PaidOnce } from '../paidonce.ts'
 import type { Answer } from '../receive/answer.ts'
+import { confirmRoute } from './confirm-route.ts'
+import { metricsRoute } from './metrics-route.ts'
 import { returnRoute } from './return-route.ts'
 
 export interface ServeOptions {
@@ -59,6 +61,8 @@ function build(paidonce: PaidOnce): FastifyInstance {
       .send({ status: ready ? 'ok' : 'unavailable', backlog: paidonce.backlog })
   })
   returnRoute(app, paidonce)
+  confirmRoute(app, paidonce)
+  metricsRoute(app, paidonce)
   app.setNotFoundHandler((_request, reply) => {
     send(
       reply,

@@ -293,7 +293,7 @@ withDatabases('a server', (open) => {
   })
 
   it.each([{ account: 'berlin', connectedAccount: 'acct_1' }, { connectedAccount: 'acct_1' }])(
-    'P29 keeps the event of another connected account, and does not settle it: $account',
+    'P29 case-49 keeps the event of another connected account, and does not settle it: $account',
     async (provider) => {
       const here = await place(await open(), { provider })
       await here.paidonce.orders.register(ORDER)

@@ -1,4 +1,5 @@
 import { type AuditReport, audit } from '../../audit/audit.ts'
+import { checkInvariants, type InvariantReport } from '../../audit/invariants.ts'
 import type { Register } from '../command.ts'
 import { money, table, time } from '../table.ts'
 
@@ -13,9 +14,20 @@ export const registerAudit: Register = (program, act) => {
       onProgress: (done, total) => context.progress({ label: 'Deriving', done, total }),
     })
     context.progress(null)
-    context.answer(report, () => inWords(report))
-    return report.differences_total === 0 ? 0 : 1
+    const invariants = await checkInvariants(database, installation.buckets, new Date(context.now_ms()))
+    context.answer({ ...report, invariants }, () => [inWords(report), invariantsInWords(invariants)].join(''))
+    return report.differences_total === 0 && invariants.broken.length === 0 ? 0 : 1
   })
+}
+
+function invariantsInWords({ counts, broken }: InvariantReport): string {
+  if (broken.length === 0)
+    return 'What is paid is fulfilled, what is fulfilled is paid, and money is conserved.\n'
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  return `${table(
+    ['must hold', 'row', 'but'],
+    broken.map(({ invariant, row, detail }) => [invariant, row, detail]),
+  )}${total} rows break what must always hold.\n`
 }
 
 function inWords(report: AuditReport): string {
