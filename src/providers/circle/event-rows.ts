@@ -104,6 +104,13 @@ export const eventRows: readonly EventRow[] = [
     return { event: String(type), body, facts: [], outcome: 'ignored', payment: 'none' }
   }),
   {
+    event: 'transactions.new',
+    body: other('transactions.new', { id: PAYMENT, state: 'COMPLETE' }),
+    facts: [],
+    outcome: 'unreadable',
+    payment: 'parked',
+  },
+  {
     event: 'mint.payments',
     body: other('mint.payments', { id: PAYMENT, status: 'paid' }),
     facts: [],

@@ -71,6 +71,8 @@ function readEvent(setup: TranslateSetup, payload: unknown, type: string): Readi
   if (direction === undefined && type.startsWith('mint.')) {
     throw new Unreadable('payments of Circle Mint have no confirmed form in this envelope; use circleMint')
   }
+  if (direction === undefined && type.startsWith('transactions.'))
+    throw new Unreadable('notificationType is not one of transactions that we know')
   if (direction === undefined) return { ignored: 'this type moves no money that buyers pay' }
   if (fieldIn(payload, 'version') !== 2) throw new Unreadable('version is not 2')
   const transaction = recordIn(payload, 'notification')

@@ -71,6 +71,8 @@ function readMessage(setup: IpnSetup, form: Form): Reading {
   if (isSubscription(kind)) return readSubscription(setup, form, kind)
   if (kind === 'new_case' || (kind === undefined && form.text('case_type') !== undefined))
     return readCase(setup, form)
+  if (kind !== undefined && /^(?:subscr|recurring)_/.test(kind))
+    throw new Unreadable('txn_type is not one of subscriptions that we know')
   // A payment without its status: nobody can say what became of it.
   if (form.text('txn_id') !== undefined) throw new Unreadable('payment_status is missing')
   return { ignored: 'this type means nothing to us' }

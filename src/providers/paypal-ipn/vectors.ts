@@ -74,6 +74,7 @@ const events: readonly EventRow[] = [
       suspended.replace('_suspended', '_suspended_due_to_max_failed_payment'),
     ],
     ['unknown payment_status', unknown],
+    ['unknown txn_type of a subscription', suspended.replace('_suspended', '_moved')],
   ].map(
     ([event = '', body = '']): EventRow => ({
       event,

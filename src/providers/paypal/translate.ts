@@ -39,6 +39,9 @@ const READERS: readonly (readonly [RegExp, (resource: JsonRecord, type: string) 
   [/^BILLING\.SUBSCRIPTION\./, readSubscriptionEvent],
   [/^CUSTOMER\.DISPUTE\./, readDisputeEvent],
   [/^INVOICING\.INVOICE\.PAID$/, readInvoiceEvent],
+  // New members of these families concern money too: what became of it, the look-up tells.
+  [/^PAYMENT\.CAPTURE\./, readCaptureEvent],
+  [/^PAYMENT\.SALE\./, (resource) => paymentHint('sale', requiredId(resource, 'id'))],
 ]
 
 /** Reads an authentic body. Never throws: what cannot be read has outcome `unreadable` and the reason. */

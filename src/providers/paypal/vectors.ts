@@ -196,6 +196,17 @@ const events: readonly EventRow[] = [
       }),
     ),
   ),
+  ...(['CAPTURE', 'SALE'] as const).map((family): EventRow => {
+    const resource = { id: PAYMENT, status: 'NEW' }
+    return {
+      event: `an unknown one about a ${family.toLowerCase()}`,
+      body: Buffer.from(JSON.stringify({ id: 'WH-1', event_type: `PAYMENT.${family}.NEW`, resource })),
+      outcome: 'facts',
+      facts: [`${PAYMENT} / payment/created`],
+      lookups: [{ object: family.toLowerCase(), id: PAYMENT }],
+      payment: 'named',
+    }
+  }),
   {
     event: 'unknown type',
     body: Buffer.from('{"id":"WH-1","event_type":"VAULT.PAYMENT-TOKEN.CREATED","resource":{"id":"1"}}'),
