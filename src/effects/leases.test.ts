@@ -90,7 +90,7 @@ withDatabases('leases', (open) => {
     expect(first.errors).toEqual([])
   })
 
-  it('refuses and counts the acknowledgement of a worker whose lease was taken over', async () => {
+  it('case-53 refuses and counts the acknowledgement of a worker whose lease was taken over', async () => {
     const db = await open()
     const clock = new StandingClock()
     await put(db, oneShot({ order: 1 }))

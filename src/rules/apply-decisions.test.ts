@@ -6,6 +6,7 @@ import { orderBasis } from './basis.ts'
 import { deriveOrder } from './derive-order.ts'
 import type { OrderBook, OrderState } from './order-state.ts'
 import type { PaymentSummary } from './payment-state.ts'
+import { standingDecisions } from './standing-decisions.ts'
 
 const NOW = '2025-03-10T00:00:00Z'
 
@@ -99,6 +100,20 @@ describe('write_off', () => {
     expect(access(derive(short, [decide('write_off', { amount_minor: 999n, currency: 'USD' })]))).toBe('none')
     const state = derive(short, [decide('write_off', { amount_minor: 1_000n, currency: 'USD' })])
     expect([state.status, access(state), raised(state)]).toEqual(['paid', 'granted', []])
+  })
+
+  it('seq-03 taken back leaves what the facts say, and decided once more counts once', () => {
+    const payments = [paid('p', { captured_minor: 4_000n })]
+    const plain = derive(payments, [])
+    const whole = { amount_minor: 6_000n, currency: 'USD' }
+    const first = decide('write_off', { ...whole, id: 'd1', at: '2025-03-05T00:00:00Z' })
+    const back = decide('withdraw', { id: 'd2', at: '2025-03-06T00:00:00Z', supersedes: 'd1' })
+    const again = decide('write_off', { ...whole, id: 'd3', at: '2025-03-07T00:00:00Z' })
+    const standing = (...decisions: Decision[]) => derive(payments, standingDecisions(decisions))
+    expect(access(standing(first))).toBe('granted')
+    expect(standing(first, back)).toEqual(plain)
+    expect(standing(first, back, again)).toEqual(standing(again))
+    expect(standing(first, back, again)).toMatchObject({ paid_minor: 4_000n, surplus_minor: 0n })
   })
 
   it('in another currency writes nothing off', () => {

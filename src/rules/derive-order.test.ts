@@ -307,6 +307,16 @@ describe('what goes back', () => {
     ],
   ])
 
+  it('seq-28 a refund of the surplus takes nothing, also where any refund of the price would', () => {
+    const strict = book({}, { partial_refund: 'revoke' })
+    const twice = [paid('a'), refunded('b', 10000n, late)]
+    expect(derive(twice, strict)).toMatchObject({ status: 'paid', entitlements: [{ state: 'granted' }] })
+    const more = [paid('a'), refunded('b', 10000n, late), paid('c', late)]
+    expect(derive(more, strict).entitlements).toMatchObject([{ state: 'granted' }])
+    const part = derive([refunded('a', 1n)], strict)
+    expect(part.entitlements).toMatchObject([{ state: 'revoked' }])
+  })
+
   it('P16 names no refunded payment as a candidate', () => {
     const state = derive([
       refunded('a', 10000n),

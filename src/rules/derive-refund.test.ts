@@ -85,7 +85,7 @@ describe('refunds', () => {
       ['refund_failed re_1'],
     ],
     [
-      'under way',
+      'seq-08 under way',
       [refund('re_1', 'pending', 50n), refund('re_1', 'requires_action')],
       'requires_action',
       0n,

@@ -198,9 +198,15 @@ withPostgres('two batches that name the same rows in opposite order', (open) => 
       await merchant.settle(...ids.map((id) => pay(merchant, id, `before_${id}`)))
       // Each session takes what stands before the held row in its own order; once that is free, they meet.
       const holder = await holding(database, text, values(merchant.tenant))
-      const same = what === 'events'
       const batch = (name: string, order: readonly string[]) =>
-        order.map((id) => pay(merchant, id, same ? id : `${name}_${id}`))
+        order.map((id) => {
+          // Events that are the same, or payments, or payments of their own for the same orders.
+          if (what !== 'orders') return pay(merchant, id, what === 'events' ? id : `${name}_${id}`)
+          const subject = merchant.payment(`pi_${name}_${id}`)
+          return merchant.event(`evt_${name}_${id}`, [
+            paymentMilestone(subject, { milestone: 'created', order: id }),
+          ])
+        })
       const calm = { ...SETTLE_DEFAULTS, lock_timeout_ms: 10_000 }
       const both = [
         settle(merchant.context, BUCKET, batch('first', ids), calm),

@@ -33,7 +33,7 @@ describe('refunds', () => {
     ])
   })
 
-  it('goes by the status, whatever the type of the event', () => {
+  it('seq-08 goes by the status, whatever the type of the event', () => {
     for (const type of ['refund.created', 'refund.updated', 'charge.refund.updated']) {
       for (const status of ['pending', 'requires_action', 'succeeded', 'failed', 'canceled']) {
         expect(told(changed('refund.created', { status }, { type }))[0]?.[1]).toBe(
@@ -124,7 +124,7 @@ describe('disputes', () => {
     expect(told(closed)[0]?.[2]).toMatchObject({ stage: 'inquiry', status: 'withdrawn' })
   })
 
-  it('goes by the status of the object: money that came back does not mean won', () => {
+  it('seq-06 goes by the status of the object: money that came back does not mean won', () => {
     const [fact] = told(changed('charge.dispute.funds_reinstated', { status: 'lost' }))
     expect(fact?.[2]).toMatchObject({ status: 'lost' })
   })
