@@ -109,7 +109,7 @@ function keyOf(row: PaymentRow): string {
 }
 
 function comparePayment(
-  { row, state, has_stand_ins }: DerivedPayment,
+  { row, state, link_target, has_stand_ins }: DerivedPayment,
   targets: ReadonlyMap<bigint, string>,
 ): Difference[] {
   const linked_to =
@@ -143,7 +143,7 @@ function comparePayment(
       moved_at: instant(state.moved_at),
       order_refs: state.orders_named,
       subscription_refs: state.subscriptions_named,
-      linked_to: state.linked_to,
+      linked_to: link_target,
       has_stand_ins,
       open_exceptions: state.exceptions.length,
       // The refunds of a stand-in are rows of the payment that its money is.
@@ -152,13 +152,19 @@ function comparePayment(
   )
 }
 
-function compareRefunds({ row, state }: DerivedPayment, stored: readonly RefundRow[]): Difference[] {
+function compareRefunds({ row, state, tellers }: DerivedPayment, stored: readonly RefundRow[]): Difference[] {
   const rows = new Map(stored.map((refund) => [refund.provider_refund_id, refund]))
   const key = (id: string) => naturalKey(row.tenant, row.namespace, row.account, id)
   const differences: Difference[] = []
   for (const refund of state.refunds) {
     const is = rows.get(refund.refund)
     rows.delete(refund.refund)
+    const { stored: told_by, founded } = tellers.get(refund.refund)!
+    differences.push(
+      ...compare('refunds', key(refund.refund), { claimants: told_by }, { claimants: founded }),
+    )
+    // One that several tell of stands under the first of them.
+    if (!is && told_by.includes(row.id) && told_by[0] !== row.id) continue
     if (!is) differences.push(absent('refunds', key(refund.refund)))
     else {
       const amount_minor = is.amount_minor === null ? null : BigInt(is.amount_minor)

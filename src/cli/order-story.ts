@@ -10,7 +10,7 @@ import { findOrdersByReference, type WholeOrderRow } from '../store/queries/list
 import { type DisputeRow, listDisputes, listRefunds, type RefundRow } from '../store/queries/list-payments.ts'
 import { listTimeline, type TimelineFact, type TimelineWitness } from '../store/queries/list-timeline.ts'
 import { type EntitlementRow, loadEntitlements } from '../store/queries/load-entitlements.ts'
-import { loadPayments, loadStandIns } from '../store/queries/load-payments.ts'
+import { loadPayments, loadLinked } from '../store/queries/load-payments.ts'
 import { decodeBook } from '../store/queries/order-row.ts'
 import type { PaymentRow } from '../store/queries/payment-row.ts'
 import { readSnapshot } from '../store/snapshot.ts'
@@ -55,7 +55,7 @@ export function showOrder(
     const ids = [...order.payment_ids]
     const [payments, stand_ins] = await Promise.all([
       ids.length > 0 ? loadPayments(db, bucket, ids) : [],
-      ids.length > 0 ? loadStandIns(db, bucket, ids) : [],
+      ids.length > 0 ? loadLinked(db, bucket, ids) : [],
     ])
     const subjects = [order.id, ...[...payments, ...stand_ins].map((payment) => payment.id)]
     const [entitlements, refunds, disputes, exceptions, effects, timeline] = await Promise.all([

@@ -101,8 +101,10 @@ describe('captured money', () => {
   })
 
   it('seq-14 a poor early message hides nothing and takes nothing back', () => {
-    const state = derive(whole('created'), attempt('ch_1', 'succeeded'), attempt('ch_1', 'succeeded', 1000n))
+    const poor = attempt('ch_1', 'succeeded', undefined, { amount_minor: undefined, currency: undefined })
+    const state = derive(whole('created'), poor, attempt('ch_1', 'succeeded', 1000n))
     expect(state).toMatchObject({ status: 'succeeded', captured_minor: 1000n, currency: 'USD' })
+    expect(derive(attempt('ch_1', 'pending', 1000n), poor).status).toBe('succeeded')
   })
 
   it('adds up attempts, and takes the payment for the sum where attempts tell no amount', () => {
@@ -273,15 +275,30 @@ describe('stand-ins', () => {
     expect(state).toMatchObject({ status: 'succeeded', captured_minor: 500n, linked_to: null, order: 'A' })
   })
 
-  it('follows a stand-in of a stand-in to the payment', () => {
+  it('P14 a link from a payment that others link to is void and a conflict, in chains and in circles', () => {
     const invoice = { ...PAYMENT, id: 'in_1' }
-    const state = derive(
-      told,
-      paymentLink(SESSION, 'in_1'),
-      paymentLink(invoice, 'pi_1'),
-      whole('succeeded', 500n),
+    const chain = [told, paymentLink(SESSION, 'in_1'), paymentLink(invoice, 'pi_1')]
+    const middle = derivePayment(chain, 'in_1')
+    expect(middle).toMatchObject({ status: 'conflicted', captured_minor: 500n, linked_to: null })
+    expect(raised(middle)).toContain('fact_conflict link')
+    expect(derivePayment([chain[1]!], 'cs_1')).toMatchObject({ status: 'linked', linked_to: 'in_1' })
+    expect(derivePayment([chain[2]!], 'in_1', { claimed: true, contested: new Set() }).status).toBe(
+      'conflicted',
     )
-    expect(state).toMatchObject({ status: 'succeeded', captured_minor: 500n, exceptions: [] })
+
+    const circle = [paymentLink(SESSION, 'in_1'), paymentLink(invoice, 'cs_1')]
+    for (const id of ['cs_1', 'in_1']) expect(derivePayment(circle, id).status).toBe('conflicted')
+  })
+
+  it('P14 a refund that is told of another payment too counts for neither', () => {
+    const facts = [
+      whole('succeeded', 500n),
+      refund('re_1', 'succeeded', 500n),
+      refund('re_2', 'succeeded', 100n),
+    ]
+    const state = derivePayment(facts, 'pi_1', { claimed: false, contested: new Set(['re_1']) })
+    expect(state).toMatchObject({ status: 'conflicted', refunded_minor: 100n })
+    expect(raised(state)).toEqual(['fact_conflict refund/re_1'])
   })
 
   it('P14 a stand-in of two payments is a conflict', () => {

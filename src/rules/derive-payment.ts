@@ -1,11 +1,11 @@
 import type { Fact } from '../facts/fact.ts'
-import type { PaymentSubject, Subject } from '../facts/subject.ts'
 import { aftermathOf, unrefunded } from './aftermath.ts'
 import { type Conflict, conflictExceptions } from './conflict.ts'
 import { type Collection, deriveCollection } from './derive-collection.ts'
 import { type DerivedDispute, deriveDispute } from './derive-dispute.ts'
-import { deriveRefund } from './derive-refund.ts'
+import { contestedRefund, deriveRefund } from './derive-refund.ts'
 import { compareText } from './instant.ts'
+import { resolveLink } from './link.ts'
 import { paymentExceptions } from './payment-exceptions.ts'
 import type { PaymentState, PaymentStatus, RefundState } from './payment-state.ts'
 import { sortExceptions } from './raise.ts'
@@ -18,13 +18,18 @@ import { ofKind, type Statement, unite } from './unite.ts'
  * @param facts about the payment and the stand-ins linked to it, in any order, copies allowed; when all are about one
  *   stand-in that has a link, the result only says which payment it belongs to
  * @param id of the payment that the result is for, where only its stand-ins may have told anything yet
+ * @param others what facts that are not here say about it
  */
-export function derivePayment(facts: readonly Fact[], id?: string): PaymentState {
+export function derivePayment(
+  facts: readonly Fact[],
+  id?: string,
+  others: OtherPayments = NONE,
+): PaymentState {
   const { statements, conflicts: field_conflicts } = unite(facts)
-  const link = resolveLink(statements, field_conflicts, id)
+  const link = resolveLink(facts, id, others.claimed)
   if (link.linked_to !== null) return { ...NOTHING, status: 'linked', linked_to: link.linked_to }
   const collection = deriveCollection(ofKind(statements, 'payment_milestone'), link.canonical)
-  const refunds = deriveRefunds(statements)
+  const refunds = deriveRefunds(statements, others.contested)
   const currency =
     collection.currency ?? refunds.states.find((refund) => refund.currency !== null)?.currency ?? null
   const disputes = deriveDisputes(statements, currency, collection.captured_minor)
@@ -40,6 +45,7 @@ export function derivePayment(facts: readonly Fact[], id?: string): PaymentState
     ...refunds.conflicts,
     ...disputes.flatMap((dispute) => dispute.conflicts),
     ...refundCurrencyConflicts(refunds.states, currency),
+    ...contestedRefunds(refunds.states, others.contested),
     ...(orders_named.length > 1
       ? [{ cause: 'order', detail: `it is told as ${orders_named.join(' and ')}` }]
       : []),
@@ -78,6 +84,16 @@ export function derivePayment(facts: readonly Fact[], id?: string): PaymentState
   return { ...state, exceptions: sortExceptions(exceptions) }
 }
 
+/** What other payments' facts mean for one. */
+export interface OtherPayments {
+  /** Some of them say that they stand in for it. */
+  readonly claimed: boolean
+  /** Refunds of it that are told of another payment too. */
+  readonly contested: ReadonlySet<string>
+}
+
+const NONE: OtherPayments = { claimed: false, contested: new Set() }
+
 /** A stand-in's money, refunds and orders are told of the payment that it belongs to, and counted there alone. */
 const NOTHING: PaymentState = {
   status: 'unknown',
@@ -105,40 +121,6 @@ function statusOf(conflicts: readonly Conflict[], collection: Collection): Payme
   return collection.milestone ?? 'unknown'
 }
 
-interface Link {
-  /** The payment's own subject; null when only a stand-in's facts are here, or when the links contradict each other. */
-  readonly canonical: Subject | null
-  readonly linked_to: string | null
-  readonly conflicts: readonly Conflict[]
-}
-
-/** Which of the subjects is the payment itself: the one that links lead to. */
-function resolveLink(
-  statements: readonly Statement[],
-  field_conflicts: readonly Conflict[],
-  id: string | undefined,
-): Link {
-  const subjects = new Map<string, PaymentSubject>()
-  const targets = new Map<string, string>()
-  for (const { subject } of statements) if (subject.kind === 'payment') subjects.set(subject.id, subject)
-  for (const { subject, key, content } of ofKind(statements, 'payment_link')) {
-    if (field_conflicts.some((conflict) => conflict.cause === key)) {
-      return { canonical: null, linked_to: null, conflicts: [] }
-    }
-    if (subject.kind === 'payment' && content.payment !== subject.id) targets.set(subject.id, content.payment)
-  }
-  const roots = new Set([...targets.values()].filter((id) => !targets.has(id)))
-  if (roots.size > 1) {
-    const detail = `payment is told as ${[...roots].sort(compareText).join(' and ')}`
-    return { canonical: null, linked_to: null, conflicts: [{ cause: 'link', detail }] }
-  }
-  const [root] = roots
-  const sole = subjects.size === 1 ? [...subjects.values()][0]! : null
-  if (root === undefined) return { canonical: sole, linked_to: null, conflicts: [] }
-  if (sole !== null && root !== id) return { canonical: null, linked_to: root, conflicts: [] }
-  return { canonical: subjects.get(root) ?? null, linked_to: null, conflicts: [] }
-}
-
 function groupBy<T>(items: readonly T[], nameOf: (item: T) => string): [string, T[]][] {
   const groups = new Map<string, T[]>()
   for (const item of items) {
@@ -150,11 +132,14 @@ function groupBy<T>(items: readonly T[], nameOf: (item: T) => string): [string, 
   return [...groups].sort(([a], [b]) => compareText(a, b))
 }
 
-function deriveRefunds(statements: readonly Statement[]): { states: RefundState[]; conflicts: Conflict[] } {
+function deriveRefunds(
+  statements: readonly Statement[],
+  contested: ReadonlySet<string>,
+): { states: RefundState[]; conflicts: Conflict[] } {
   const groups = groupBy(ofKind(statements, 'refund_milestone'), ({ content }) => content.refund)
   const derived = groups.map(([refund, of_refund]) => deriveRefund(refund, of_refund))
   return {
-    states: derived.map(({ state }) => state),
+    states: derived.map(({ state }) => (contested.has(state.refund) ? contestedRefund(state.refund) : state)),
     conflicts: derived.flatMap(({ conflicts }) => conflicts),
   }
 }
@@ -167,6 +152,13 @@ function refundCurrencyConflicts(refunds: readonly RefundState[], currency: stri
       cause: `refund/${refund}`,
       detail: `it is told in ${told} and the payment in ${currency}`,
     }))
+}
+
+/** One refund is one payment's; nobody can know from here whose. */
+function contestedRefunds(refunds: readonly RefundState[], contested: ReadonlySet<string>): Conflict[] {
+  return refunds
+    .filter(({ refund }) => contested.has(refund))
+    .map(({ refund }) => ({ cause: `refund/${refund}`, detail: 'it is told of another payment too' }))
 }
 
 function sumRefunds(refunds: readonly RefundState[], statuses: readonly RefundState['status'][]): bigint {

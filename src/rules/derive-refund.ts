@@ -41,6 +41,21 @@ export function deriveRefund(
   }
 }
 
+/** A refund that another payment tells of too: nothing about it is known for sure, and nothing of it counts. */
+export function contestedRefund(refund: string): RefundState {
+  return {
+    refund,
+    status: 'conflicted',
+    amount_minor: null,
+    currency: null,
+    origin: null,
+    moved_at: null,
+    attempt: null,
+    releases_authorization: false,
+    ever_succeeded: false,
+  }
+}
+
 function statusOf(contents: readonly RefundMilestoneReached[]): RefundStatus {
   let status: RefundMilestone | 'unknown' = 'unknown'
   for (const { milestone } of contents) {

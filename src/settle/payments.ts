@@ -1,4 +1,3 @@
-import type { Fact } from '../facts/fact.ts'
 import type { PaymentSubject } from '../facts/subject.ts'
 import { decodeAftermath, encodeAftermath } from '../rules/aftermath.ts'
 import { derivePayment } from '../rules/derive-payment.ts'
@@ -10,6 +9,8 @@ import { loadStandIns } from '../store/queries/load-payments.ts'
 import { lockPayments, lockPaymentsById } from '../store/queries/lock-payments.ts'
 import { type PaymentKey, type PaymentRow, paymentLock, subjectOf } from '../store/queries/payment-row.ts'
 import { allOf } from './all-of.ts'
+import { PaymentGroups } from './payment-groups.ts'
+import { settleRefundClaims } from './refund-claims.ts'
 import { type Intake, Statements, takeIn } from './statement.ts'
 import { invariant, type Work } from './work.ts'
 
@@ -114,7 +115,7 @@ export async function settlePayments(
   claimed: ClaimedPayments,
   intake: Intake,
 ): Promise<void> {
-  const facts = new Map<PaymentDraft, Fact[]>()
+  const groups = new PaymentGroups(drafts)
   let simple = true
   for (const { draft: offer, id } of claimed.offered.values()) {
     if (!claimed.inserted.has(id)) continue
@@ -125,7 +126,7 @@ export async function settlePayments(
       draft.complete = offer.complete && draft.statements.size === offer.statements.size
       draft.state = draft.complete ? offer.state : NOTHING_KNOWN
     }
-    facts.set(draft, takeIn(intake, id, draft.statements, []))
+    groups.facts.set(draft, takeIn(intake, id, draft.statements, []))
     simple &&= draft.complete
   }
   for (const row of claimed.standing) {
@@ -136,9 +137,11 @@ export async function settlePayments(
     adopt(draft, row)
     simple = false
   }
-  if (simple) return
-  await lockElsewhere(work, drafts)
-  await deriveStanding(work, drafts, facts, intake)
+  if (!simple) {
+    await lockElsewhere(work, drafts)
+    await deriveStanding(work, drafts, groups, intake)
+  }
+  await settleRefundClaims(work, drafts, groups, intake, (ids) => bring(work, drafts, groups, ids))
 }
 
 /** What is written of a draft, inserted or updated. */
@@ -189,17 +192,73 @@ function linkTargets(drafts: readonly PaymentDraft[]): Set<string> {
 
 /**
  * The money of a stand-in is another payment's, whose row guards them both. It was not known before the first lock, so
- * it comes out of key order; a deadlock that this may cause is repeated whole.
+ * it comes out of key order; a deadlock that this may cause is repeated whole. A link may hold or not by what else links
+ * where, so links are followed to their end.
  */
 async function lockElsewhere(work: Work, drafts: PaymentDrafts): Promise<void> {
-  const elsewhere = new Set(
-    [...drafts.values()].flatMap((draft) => (draft.linked_to === null ? [] : [draft.linked_to])),
-  )
-  for (const draft of drafts.values()) elsewhere.delete(draft.id)
-  if (elsewhere.size === 0) return
-  for (const row of await lockPaymentsById(work.tx, work.bucket, [...elsewhere].sort(ascending))) {
-    adopt(paymentDraft(drafts, row.tenant, subjectOf(row)), row)
+  for (;;) {
+    const elsewhere = new Set(
+      [...drafts.values()].flatMap((draft) => (draft.linked_to === null ? [] : [draft.linked_to])),
+    )
+    for (const draft of drafts.values()) elsewhere.delete(draft.id)
+    if (elsewhere.size === 0) return
+    const rows = await lockPaymentsById(work.tx, work.bucket, [...elsewhere].sort(ascending))
+    for (const row of rows) adopt(paymentDraft(drafts, row.tenant, subjectOf(row)), row)
+    invariant(rows.length === elsewhere.size, 'a stand-in is linked to a payment that is not there')
   }
+}
+
+/** Payments that the batch does not name and that its refunds concern: locked as above, and derived as they stand. */
+async function bring(
+  work: Work,
+  drafts: PaymentDrafts,
+  groups: PaymentGroups,
+  ids: readonly bigint[],
+): Promise<PaymentDraft[]> {
+  if (ids.length === 0) return []
+  const rows = await lockPaymentsById(work.tx, work.bucket, [...ids].sort(ascending))
+  const brought = rows.map((row) => {
+    const draft = paymentDraft(drafts, row.tenant, subjectOf(row))
+    adopt(draft, row)
+    return draft
+  })
+  for (const draft of brought) if (!groups.facts.has(draft)) groups.isBeside(draft)
+  const unread = [...brought, ...(await adoptStandIns(work, drafts, groups, brought))].filter(
+    (draft) => !groups.facts.has(draft),
+  )
+  const stored = await loadStored(
+    work,
+    unread.map((draft) => draft.id),
+  )
+  for (const draft of unread) {
+    groups.facts.set(
+      draft,
+      (stored.live.get(draft.id) ?? []).map((fact) => asFact(draft.subject, fact)),
+    )
+  }
+  groups.link()
+  for (const draft of brought) draft.state = groups.derive(draft)
+  return brought
+}
+
+/** Those that link to them. They change only under the lock of the payment that they link to. */
+async function adoptStandIns(
+  work: Work,
+  drafts: PaymentDrafts,
+  groups: PaymentGroups,
+  payments: readonly PaymentDraft[],
+): Promise<PaymentDraft[]> {
+  const linked_to = payments.filter((draft) => draft.has_stand_ins).map((draft) => draft.id)
+  if (linked_to.length === 0) return []
+  const adopted: PaymentDraft[] = []
+  for (const row of await loadStandIns(work.tx, work.bucket, linked_to)) {
+    const draft = paymentDraft(drafts, row.tenant, subjectOf(row))
+    if (draft.row || draft.id !== 0n) continue
+    adopt(draft, row)
+    groups.isBeside(draft)
+    adopted.push(draft)
+  }
+  return adopted
 }
 
 function adopt(draft: PaymentDraft, row: PaymentRow): void {
@@ -212,16 +271,10 @@ function adopt(draft: PaymentDraft, row: PaymentRow): void {
 async function deriveStanding(
   work: Work,
   drafts: PaymentDrafts,
-  facts: Map<PaymentDraft, Fact[]>,
+  groups: PaymentGroups,
   intake: Intake,
 ): Promise<void> {
-  const parents = [...drafts.values()].filter((draft) => draft.has_stand_ins).map((draft) => draft.id)
-  if (parents.length > 0) {
-    for (const row of await loadStandIns(work.tx, work.bucket, parents)) {
-      const draft = paymentDraft(drafts, row.tenant, subjectOf(row))
-      if (!draft.row && draft.id === 0n) adopt(draft, row)
-    }
-  }
+  await adoptStandIns(work, drafts, groups, [...drafts.values()])
   const standing = [...drafts.values()].filter((draft) => draft.row !== null)
   const stored = await loadStored(
     work,
@@ -242,10 +295,16 @@ async function deriveStanding(
       dormant.length > 0 ? [...known, ...dormant] : known,
     )
     const revived = dormant.length > 0 ? draft.statements.facts() : []
-    facts.set(draft, [...known.map((fact) => asFact(draft.subject, fact)), ...fresh, ...revived])
+    groups.facts.set(draft, [...known.map((fact) => asFact(draft.subject, fact)), ...fresh, ...revived])
     if (fresh.length > 0 || revived.length > 0 || draft.touched) changed.add(draft)
   }
-  deriveGroups(drafts, facts, changed)
+  groups.link()
+  for (const draft of groups.concerned(changed)) {
+    if (draft.complete) continue
+    draft.state = groups.derive(draft)
+    draft.linked_to = groups.target(draft)?.id ?? null
+    draft.has_stand_ins = groups.claimed(draft)
+  }
 }
 
 async function loadStored(work: Work, ids: readonly bigint[]) {
@@ -254,49 +313,6 @@ async function loadStored(work: Work, ids: readonly bigint[]) {
     work.with_dormant && ids.length > 0 ? loadDormantFacts(work.tx, work.bucket, ids) : [],
   ])
   return { live: bySubject(live), dormant: bySubject(dormant) }
-}
-
-/** A payment is derived together with its stand-ins; a stand-in alone says only whose money it is. */
-function deriveGroups(
-  drafts: PaymentDrafts,
-  facts: Map<PaymentDraft, Fact[]>,
-  changed: Set<PaymentDraft>,
-): void {
-  const members = new Map<PaymentDraft, PaymentDraft[]>()
-  const wanted = new Set<PaymentDraft>(changed)
-  for (const draft of drafts.values()) {
-    const own = facts.get(draft) ?? []
-    if (!own.some((fact) => fact.kind === 'payment_link')) {
-      if (draft.linked_to !== null && changed.has(draft)) unlink(drafts, draft, wanted)
-      continue
-    }
-    const state = derivePayment(own)
-    const target =
-      state.linked_to === null
-        ? undefined
-        : drafts.get(paymentLock({ ...draft.key, provider_payment_id: state.linked_to }))
-    if (changed.has(draft) || target?.id !== draft.linked_to) {
-      if (draft.linked_to !== null && target?.id !== draft.linked_to) unlink(drafts, draft, wanted)
-      draft.state = state
-      draft.linked_to = target?.id ?? null
-    }
-    wanted.delete(draft)
-    if (!target) continue
-    members.set(target, [...(members.get(target) ?? []), draft])
-    if (changed.has(draft)) wanted.add(target)
-  }
-  for (const draft of wanted) {
-    if (draft.complete) continue
-    const stand_ins = members.get(draft) ?? []
-    const group = [...(facts.get(draft) ?? []), ...stand_ins.flatMap((member) => facts.get(member) ?? [])]
-    draft.state = derivePayment(group, draft.subject.id)
-    draft.has_stand_ins = stand_ins.length > 0
-  }
-}
-
-function unlink(drafts: PaymentDrafts, draft: PaymentDraft, wanted: Set<PaymentDraft>): void {
-  for (const former of drafts.values()) if (former.id === draft.linked_to) wanted.add(former)
-  draft.linked_to = null
 }
 
 export function bySubject(facts: readonly StoredFact[]): Map<bigint, StoredFact[]> {

@@ -1,6 +1,8 @@
 import { contentDigest, encodeContent, type Fact } from '../facts/fact.ts'
 import type { NewFact, NewWitness, WitnessSource } from '../store/queries/insert-facts.ts'
 import type { StoredFact } from '../store/queries/load-facts.ts'
+import type { RefundKey } from '../store/queries/refund-key.ts'
+import type { RefundWrite } from '../store/queries/upsert-refunds.ts'
 
 /** A fact as an item tells it, with its stored form and everyone in this batch who tells it. */
 export interface Statement {
@@ -38,10 +40,13 @@ export class Statements {
 export interface Intake {
   readonly facts: (Omit<NewFact, 'id'> & { readonly sources: readonly WitnessSource[] })[]
   readonly further: NewWitness[]
+  /** Refunds to be written, with who tells of them, and those that nobody tells of any more. */
+  readonly refunds: RefundWrite[]
+  readonly gone_refunds: RefundKey[]
 }
 
 export function emptyIntake(): Intake {
-  return { facts: [], further: [] }
+  return { facts: [], further: [], refunds: [], gone_refunds: [] }
 }
 
 /**

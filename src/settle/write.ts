@@ -1,6 +1,6 @@
 import { errorCode } from '../store/driver-fault.ts'
 import { completeOperations } from '../store/queries/complete-operations.ts'
-import { deleteStaleReturns } from '../store/queries/delete-stale-returns.ts'
+import { deleteStaleDisputes } from '../store/queries/delete-stale-disputes.ts'
 import { finishLookup } from '../store/queries/finish-lookup.ts'
 import { finishOperation } from '../store/queries/finish-operation.ts'
 import { insertEffects, type NewEffect } from '../store/queries/insert-effects.ts'
@@ -15,7 +15,7 @@ import { updateOrders } from '../store/queries/update-orders.ts'
 import { updatePayments } from '../store/queries/update-payments.ts'
 import { updateRights } from '../store/queries/update-rights.ts'
 import { upsertDisputes } from '../store/queries/upsert-disputes.ts'
-import { upsertRefunds } from '../store/queries/upsert-refunds.ts'
+import { deleteRefunds, upsertRefunds } from '../store/queries/upsert-refunds.ts'
 import { supersedeEffects, withdrawEffects } from '../store/queries/withdraw-effects.ts'
 import { asChange } from './change.ts'
 import type { Gathered } from './gather.ts'
@@ -57,9 +57,6 @@ export async function startWriting(
   const orders = [...drafts.orders.values()].filter((draft) => draft.state !== null)
   const updated = payments.filter((draft) => !draft.complete)
   const subscriptions = [...drafts.subscriptions.values()].filter((draft) => draft.state !== null)
-  const refunds = payments.flatMap((draft) =>
-    draft.state!.refunds.map((state) => ({ ...draft.key, payment_id: draft.id, state })),
-  )
   const disputes = payments.flatMap((draft) =>
     draft.state!.disputes.map((state) => ({ ...draft.key, payment_id: draft.id, state })),
   )
@@ -75,12 +72,14 @@ export async function startWriting(
     }))
     run(updatePayments(tx, bucket, as_of, writes).catch(orMovedOn('a payment')))
   }
-  if (refunds.length > 0) run(upsertRefunds(tx, bucket, as_of, refunds))
+  const { refunds, gone_refunds } = intake
+  if (refunds.length > 0) run(upsertRefunds(tx, bucket, as_of, refunds).catch(orMovedOn('a refund')))
+  if (gone_refunds.length > 0) run(deleteRefunds(tx, bucket, gone_refunds))
   if (disputes.length > 0) run(upsertDisputes(tx, bucket, as_of, disputes))
   if (orders.length > 0) for (const written of writeOrders(work, orders)) run(written)
   if (rights.length > 0) for (const written of writeRights(work, rights)) run(written)
   const replayed = recorded.some(({ item }) => item.replaces)
-  if (replayed) run(deleteStaleReturns(tx, bucket, payments.map(returnsOf)))
+  if (replayed) run(deleteStaleDisputes(tx, bucket, payments.map(disputesOf)))
   const refiled = recorded.flatMap(({ item }, place) =>
     item.refiles && !kept.has(place) ? [item.refiles] : [],
   )
@@ -125,13 +124,9 @@ function orMovedOn(what: string): (error: unknown) => never {
 
 const DIVISION_BY_ZERO = '22012'
 
-/** What went back of a payment now; rows of anything else are left from what a replay took back. */
-function returnsOf({ id, state }: PaymentDraft) {
-  return {
-    payment_id: id,
-    refunds: state!.refunds.map(({ refund }) => refund),
-    disputes: state!.disputes.map(({ dispute }) => dispute),
-  }
+/** The disputes of a payment now; rows of others are left from what a replay took back. */
+function disputesOf({ id, state }: PaymentDraft) {
+  return { payment_id: id, disputes: state!.disputes.map(({ dispute }) => dispute) }
 }
 
 function writeFacts(work: Work, intake: Intake, ids: readonly bigint[]): Promise<void> {

@@ -27,9 +27,11 @@ export function registration({ reference, terms }: RegisteredOrder, at: string):
 
 /** Settles a set of facts without a database: groups them by what they are about, and runs the rules. */
 export function deriveAll(facts: readonly Fact[], as_of: string): Derived {
-  const paying = paymentGroups(facts).map((group) => ({
+  const told = paymentGroups(facts)
+  const contested = refundsOfSeveral(told)
+  const paying = told.map((group) => ({
     ...group,
-    state: derivePayment(group.facts, group.id),
+    state: derivePayment(group.facts, group.id, { claimed: group.claimed, contested }),
   }))
   const settling = subscriptionsOf(facts, paying)
   const summaries = new Map<string, PaymentSummary[]>()
@@ -107,7 +109,9 @@ export function factsOf(messages: readonly Message[]): Fact[] {
 }
 
 /** Facts of a payment together with those of the stand-ins linked to it. */
-function paymentGroups(facts: readonly Fact[]): { id: string; subject: PaymentSubject; facts: Fact[]; claimed: boolean }[] {
+function paymentGroups(
+  facts: readonly Fact[],
+): { id: string; subject: PaymentSubject; facts: Fact[]; claimed: boolean }[] {
   const by_id = groups(facts, (fact) => (fact.subject.kind === 'payment' ? fact.subject.id : null))
   const named = new Set([...by_id.values()].map(linkTarget))
   const merged = new Map<string, Fact[]>()

@@ -9,7 +9,7 @@ const PAYMENTS: Statement = {
       m.captured_minor as amount_minor, m.updated_at
     from unnest($5::text[]) as k(id),
       lateral (
-        select id, linked_to from payments
+        select id, case when status = 'linked' then linked_to end as linked_to from payments
         where provider_payment_id = k.id and namespace = $2 and account = $3 and tenant = $4 and bucket = $1
         offset 0
       ) p,

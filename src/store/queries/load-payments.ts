@@ -18,7 +18,19 @@ export function loadPayments(db: Queryable, bucket: number, ids: readonly bigint
   return db.query<PaymentRow>(LOAD, [bucket, ids])
 }
 
-/** The stand-ins linked to these payments. They change only under the lock of the payment that they are linked to. */
+/**
+ * The payments that link to these, whether the link holds or not. They change only under the lock of the payment that
+ * they link to.
+ */
 export function loadStandIns(db: Queryable, bucket: number, ids: readonly bigint[]): Promise<PaymentRow[]> {
   return db.query<PaymentRow>(STAND_INS, [bucket, ids])
+}
+
+/** The stand-ins of these payments: those that link to them and are no payments of their own. */
+export async function loadLinked(
+  db: Queryable,
+  bucket: number,
+  ids: readonly bigint[],
+): Promise<PaymentRow[]> {
+  return (await loadStandIns(db, bucket, ids)).filter((row) => row.status === 'linked')
 }
