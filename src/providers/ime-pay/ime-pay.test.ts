@@ -93,6 +93,12 @@ describe('return', () => {
     expect(open.translate(body, verdict)).toMatchObject({ facts: [], lookups: [hint().lookup] })
     expect(open.verify(asPosted('{"ReferenceId":"ORD-1001-A1"}'), NOW_MS).refused).toBe(true)
   })
+
+  it('P04 does not read a body that is larger than any of IME Pay', () => {
+    const named = '"ReferenceId":"ORD-1001-A1","TokenId":"202603031012345678"'
+    const body = asPosted(`{${named},"more":[${'1,'.repeat(10_000)}1]}`)
+    expect(provider.verify(body, NOW_MS)).toMatchObject({ refused: true, code: 'signature_malformed' })
+  })
 })
 
 describe('start', () => {

