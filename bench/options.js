@@ -6,6 +6,7 @@ const HELP = `Measures paidonce beside the usual handler, on one real PostgreSQL
   npm run bench -- [options]
 
   --quick              the ratios alone, in under 50 seconds
+  --verification       how fast signatures are checked, beside each provider's own library; needs no database
   --json               one JSON object on stdout instead of the table
   --database URL       a PostgreSQL to use (needs the right to create databases); default: one is started
   --generator NAME     wrk or autocannon; default: wrk where it is installed
@@ -21,6 +22,7 @@ export function readOptions(args) {
     args,
     options: {
       quick: { type: 'boolean', default: false },
+      verification: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       database: { type: 'string' },
       generator: { type: 'string' },

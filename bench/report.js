@@ -13,13 +13,14 @@ const RATIO_COLUMNS = [
   'paidonce is',
 ]
 
-export function printTable({ scenarios, flood, embedded, growth, setting, ...rest }) {
+export function printTable({ scenarios, flood, embedded, growth, verification, setting, ...rest }) {
   const parts = [`${line(setting)}\n`, scenarioTable(scenarios, rest)]
   if (flood !== undefined)
     parts.push('\nBeside a flood of forged deliveries (64 connections each)\n', flat(flood))
   if (growth !== undefined)
     parts.push('\nCost per event as the tables grow (256 connections)\n', flat(growth))
   if (embedded !== undefined) parts.push('\nEmbedded PGlite (64 connections)\n', flat({ paidonce: embedded }))
+  if (verification !== undefined) parts.push('\n', verificationTable({ verification }))
   return `${parts.join('')}\n`
 }
 
@@ -67,6 +68,16 @@ function scenarioTable(scenarios, found) {
     }
   }
   return table.toString()
+}
+
+export function verificationTable({ verification }) {
+  const table = new Table({
+    head: ['Signature of', 'ours, us', 'theirs, us', 'ours is', 'theirs'],
+    style: { head: [], border: [] },
+  })
+  for (const [name, { ours_us, sdk_us, ratio, beside }] of Object.entries(verification))
+    table.push([name, ours_us, sdk_us, `${ratio} x`, beside])
+  return `Checking one delivery, without HTTP; above 1 ours is the faster one\n${table.toString()}\n`
 }
 
 /** Rows of objects with equal fields. */

@@ -4,11 +4,12 @@ import { ratios, summary } from './figures.js'
 import { chooseGenerator } from './load/load.js'
 import { readOptions } from './options.js'
 import { openServer } from './postgres.js'
-import { printTable } from './report.js'
+import { printTable, verificationTable } from './report.js'
 import { measure } from './scenario.js'
 import { measureEmbedded } from './sections/embedded.js'
 import { measureFlood } from './sections/flood.js'
 import { measureGrowth } from './sections/growth.js'
+import { measureVerification } from './sections/verification.js'
 import { serverCpu } from './server-cpu.js'
 
 const QUICK = { rounds: 3, sample_ms: 700, warm_up_ms: 2_000 }
@@ -39,22 +40,29 @@ const progress = (text) =>
 // Leaves through the exit handlers, which take the database server along.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
-progress(options.database === undefined ? 'starting PostgreSQL' : 'connecting to PostgreSQL')
-const server = await openServer(options.database)
-try {
-  const bench = {
-    server,
-    drive: generator.drive,
-    timing: options.quick ? QUICK : FULL,
-    progress,
-    server_cpu_ms: () => serverCpu(server.pid),
+if (options.verification) print({ verification: await measureVerification(progress) }, verificationTable)
+else await raceOnPostgres()
+
+async function raceOnPostgres() {
+  progress(options.database === undefined ? 'starting PostgreSQL' : 'connecting to PostgreSQL')
+  const server = await openServer(options.database)
+  try {
+    const bench = {
+      server,
+      drive: generator.drive,
+      timing: options.quick ? QUICK : FULL,
+      progress,
+      server_cpu_ms: () => serverCpu(server.pid),
+    }
+    const result = { ...(await measureScenarios(bench)), ...(await measureSections(bench)) }
+    print({ ...result, setting: describe(bench) }, printTable)
+  } finally {
+    await server.close()
   }
-  const result = { ...(await measureScenarios(bench)), ...(await measureSections(bench)) }
-  const report = { ...result, setting: describe(bench) }
-  if (options.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
-  else process.stdout.write(printTable(report))
-} finally {
-  await server.close()
+}
+
+function print(report, asTable) {
+  process.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : asTable(report))
 }
 
 async function measureScenarios(bench) {
@@ -90,10 +98,11 @@ async function measureSections(bench) {
   if (!options.receivers.includes('paidonce')) return sections
   sections.embedded = await measureEmbedded(bench)
   sections.growth = await measureGrowth(bench, 'paidonce', options.stored)
+  sections.verification = await measureVerification(progress)
   return sections
 }
 
-function describe({ timing }) {
+function describe({ timing, server }) {
   return {
     form: options.quick ? 'quick' : 'full',
     ...timing,
