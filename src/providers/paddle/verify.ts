@@ -29,8 +29,7 @@ export function verifyPaddle(
 ): Verified | Refusal {
   const lines = headerLines(delivery, HEADER)
   if (lines.length === 0) return refusal('signature_missing', `no ${HEADER} header`)
-  // A comma never stands inside one signature; it is how HTTP joins repeated headers.
-  const signatures = lines.flatMap((line) => line.split(',')).flatMap((text) => readSignature(text) ?? [])
+  const signatures = readSignatures(lines)
   if (signatures.length === 0 || signatures.length > MOST_SIGNATURES) {
     return refusal('signature_malformed', `${HEADER} has no usable ts and h1, or too many of them`)
   }
@@ -44,6 +43,16 @@ export function verifyPaddle(
     return outside ?? { refused: false, secret_label: secret.label, signed_at_ms, signed_id: null }
   }
   return refusal('signature_wrong', `no h1 of ${HEADER} matches any of ${secrets.length} secret(s)`)
+}
+
+/** Nearly every header has this form, and one regular expression reads it faster than taking it apart. */
+const USUAL = /^ts=(0|[1-9][0-9]{0,11});h1=([0-9a-fA-F]{64})$/
+
+function readSignatures(lines: readonly string[]): readonly Signature[] {
+  const [, stamp, digest] = (lines.length === 1 && USUAL.exec(lines[0]!)) || []
+  if (stamp !== undefined && digest !== undefined) return [{ stamp, digests: [Buffer.from(digest, 'hex')] }]
+  // A comma never stands inside one signature; it is how HTTP joins repeated headers.
+  return lines.flatMap((line) => line.split(',')).flatMap((text) => readSignature(text) ?? [])
 }
 
 /** One stamp and at least one digest of exactly the documented form; entries of other names are passed over. */
