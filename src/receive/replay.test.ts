@@ -4,6 +4,7 @@ import { openShop, SHOP_SECRET } from '../../test/stripe-shop.ts'
 import { audit } from '../audit/audit.ts'
 import { Fault } from '../facts/fault.ts'
 import type { Provider } from '../providers/contract.ts'
+import { github, marketplaceBody, signGitHub } from '../providers/github/index.ts'
 import { stripe, stripeEvents } from '../providers/stripe/index.ts'
 import type { Database } from '../store/database.ts'
 import { replay } from './replay.ts'
@@ -248,6 +249,28 @@ withDatabases('replay', (open) => {
     await replayIn(database, mended())
     expect(await rows(database, 'select id from unsettled')).toEqual([])
     expect(await rows(database, 'select state from events')).toEqual([{ state: 'settled' }])
+    expect((await audit(database)).differences).toEqual([])
+  })
+
+  it('reads subscriptions again and finds them as they were', async () => {
+    const database = await open()
+    const provider = github({ webhookSecrets: SHOP_SECRET })
+    const { paidonce } = openShop(database, { provider })
+    const plan = { id: 1313, monthly_price_in_cents: 4_900 }
+    for (const [action, effective_date] of [
+      ['purchased', '2026-03-01T00:00:00Z'],
+      ['cancelled', '2026-04-01T00:00:00Z'],
+    ] as const) {
+      const body = Buffer.from(marketplaceBody({ action, account: 990001, plan, effective_date }))
+      const headers = signGitHub('marketplace_purchase', body, SHOP_SECRET)
+      await paidonce.receive({ endpoint: 'stripe', method: 'POST', headers, body })
+    }
+    const state = () => rows(database, 'select provider_subscription_id, status from subscriptions')
+    const before = await state()
+    expect(before).toHaveLength(1)
+    const report = await replayIn(database, provider)
+    expect(report).toMatchObject({ replayed: 2, refused: 0, kept: 0, changes: [] })
+    expect(await state()).toEqual(before)
     expect((await audit(database)).differences).toEqual([])
   })
 })

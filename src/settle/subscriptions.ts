@@ -3,7 +3,7 @@ import { deriveSubscription } from '../rules/derive-subscription.ts'
 import { settledOrders } from '../rules/settled-orders.ts'
 import type { SubscriptionState, SubscriptionSummary } from '../rules/subscription-state.ts'
 import { summarizeSubscription } from '../rules/summarize.ts'
-import { asFact, loadFacts } from '../store/queries/load-facts.ts'
+import { asFact, loadDormantFacts, loadFacts } from '../store/queries/load-facts.ts'
 import { loadPayments } from '../store/queries/load-payments.ts'
 import { lockSubscriptions } from '../store/queries/lock-subscriptions.ts'
 import {
@@ -105,18 +105,20 @@ export async function settleSubscriptions(
   )
   invariant(rows.length === sorted.length, 'subscriptions locked are not the subscriptions asked for')
   for (const row of rows) adopt(drafts.get(subscriptionLock(row))!, row)
-  const stored = bySubject(
-    await loadFacts(
-      work.tx,
-      work.bucket,
-      rows.map((row) => row.id),
-    ),
-  )
+  const ids = rows.map((row) => row.id)
+  const stored = bySubject(await loadFacts(work.tx, work.bucket, ids))
+  const asleep = bySubject(work.with_dormant ? await loadDormantFacts(work.tx, work.bucket, ids) : [])
   for (const draft of sorted) {
     const known = stored.get(draft.row!.id) ?? []
-    const fresh = takeIn(intake, draft.row!.id, draft.statements, known)
-    if (fresh.length === 0 && !draft.touched && draft.payments.size === 0) continue
-    draft.state = deriveSubscription([...known.map((fact) => asFact(draft.subject, fact)), ...fresh])
+    const dormant = asleep.get(draft.row!.id) ?? []
+    const fresh = takeIn(intake, draft.row!.id, draft.statements, [...known, ...dormant])
+    const revived = dormant.length > 0 ? draft.statements.facts() : []
+    if (fresh.length + revived.length === 0 && !draft.touched && draft.payments.size === 0) continue
+    draft.state = deriveSubscription([
+      ...known.map((fact) => asFact(draft.subject, fact)),
+      ...fresh,
+      ...revived,
+    ])
   }
   await settleOrdersOf(work, sorted, payments)
 }
