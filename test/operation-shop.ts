@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { OperationWorker, type OperationWorkerOptions } from '../src/operations/operation-worker.ts'
 import { Operations } from '../src/operations/operations.ts'
 import type { PaidOnceOptions } from '../src/options.ts'
+import { newAsk } from '../src/providers/ask.ts'
 import type { Provider } from '../src/providers/contract.ts'
 import type { StripeFake } from '../src/providers/stripe/fake.ts'
 import { stripe } from '../src/providers/stripe/index.ts'
@@ -9,7 +10,6 @@ import type { Database } from '../src/store/database.ts'
 import { openShop, SHOP_SECRET, type Shop } from './stripe-shop.ts'
 
 export const HOUR_MS = 3_600_000
-const noAsk = () => Promise.reject(new Error('asked through SDKs only'))
 
 export interface Clock {
   now_ms: number
@@ -38,7 +38,7 @@ export function operationShop(
       paidonce.settler,
       paidonce.endpoints,
       1,
-      noAsk,
+      newAsk(fetch, now_ms),
       now_ms,
       (endpoint, request, limit_ms) => paidonce.lookups.askNow(endpoint, request, 'sweep', limit_ms),
       { ...defaults, ...other },
@@ -59,14 +59,14 @@ export function stripeShop(
   database: Database,
   clock: Clock,
   fake: StripeFake,
-  worker: OperationWorkerOptions = {},
+  options: Partial<PaidOnceOptions> & { readonly worker?: OperationWorkerOptions } = {},
 ): OperationShop {
   const provider: Provider = stripe({
     webhookSecrets: SHOP_SECRET,
     apiKey: 'sk_test_operations',
     apiUrl: fake.url,
   })
-  return operationShop(database, clock, { endpoints: { stripe: provider }, worker })
+  return operationShop(database, clock, { endpoints: { stripe: provider }, ...options })
 }
 
 /** Everything that the stand-in would send of what it knows now. */

@@ -23,8 +23,8 @@ beforeEach(async () => {
 afterEach(() => fake.close())
 
 /** One order, paid for 20.00. */
-async function paidShop(database: Database, options: OperationWorkerOptions = {}) {
-  const shop = stripeShop(database, clock, fake, options)
+async function paidShop(database: Database, worker: OperationWorkerOptions = {}) {
+  const shop = stripeShop(database, clock, fake, { worker })
   await shop.order('A-1')
   fake.pay({ payment: 'pi_1', amount_minor: 2_000n, order: 'A-1' })
   await deliverAll(shop, fake)
