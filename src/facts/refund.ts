@@ -34,9 +34,11 @@ export interface RefundMilestoneReached {
 
 /**
  * "The provider counts 15.00 USD refunded so far." Not monotone (it drops when a refund fails), so each figure is a
- * statement of its own and only ever feeds a check against the refunds that we know by id.
+ * statement of its own and only ever feeds a check against the refunds that we know by id, except where there are no ids.
  */
 export interface RefundTotal {
+  /** The provider has no ids of refunds, so this figure is all that it ever tells and stands for one. */
+  readonly without_ids?: true | undefined
   readonly attempt?: string | undefined
   readonly total_minor: bigint
   readonly currency: string

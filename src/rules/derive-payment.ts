@@ -9,6 +9,7 @@ import { resolveLink } from './link.ts'
 import { paymentExceptions } from './payment-exceptions.ts'
 import type { PaymentState, PaymentStatus, RefundState } from './payment-state.ts'
 import { sortExceptions } from './raise.ts'
+import { refundsFromTotals } from './refund-total.ts'
 import { standingDecisions } from './standing-decisions.ts'
 import { told } from './told.ts'
 import { ofKind, type Statement, unite } from './unite.ts'
@@ -29,7 +30,7 @@ export function derivePayment(
   const link = resolveLink(facts, id, others.claimed)
   if (link.linked_to !== null) return { ...NOTHING, status: 'linked', linked_to: link.linked_to }
   const collection = deriveCollection(ofKind(statements, 'payment_milestone'), link.canonical)
-  const refunds = deriveRefunds(statements, others.contested)
+  const refunds = deriveRefunds(statements, others.contested, link.own)
   const currency =
     collection.currency ?? refunds.states.find((refund) => refund.currency !== null)?.currency ?? null
   const disputes = deriveDisputes(statements, currency, collection.captured_minor)
@@ -135,11 +136,16 @@ function groupBy<T>(items: readonly T[], nameOf: (item: T) => string): [string, 
 function deriveRefunds(
   statements: readonly Statement[],
   contested: ReadonlySet<string>,
+  payment: string | undefined,
 ): { states: RefundState[]; conflicts: Conflict[] } {
   const groups = groupBy(ofKind(statements, 'refund_milestone'), ({ content }) => content.refund)
   const derived = groups.map(([refund, of_refund]) => deriveRefund(refund, of_refund))
+  const by_id = derived.map(({ state }) => state)
+  const states = [...by_id, ...refundsFromTotals(statements, by_id, payment)]
   return {
-    states: derived.map(({ state }) => (contested.has(state.refund) ? contestedRefund(state.refund) : state)),
+    states: states
+      .map((state) => (contested.has(state.refund) ? contestedRefund(state.refund) : state))
+      .sort((a, b) => compareText(a.refund, b.refund)),
     conflicts: derived.flatMap(({ conflicts }) => conflicts),
   }
 }

@@ -17,6 +17,8 @@ export interface Link {
   /** The payment's own subject; null when only a stand-in's facts are here, or when the links contradict each other. */
   readonly canonical: Subject | null
   readonly linked_to: string | null
+  /** Id of the payment that the facts are about; left out where they do not say which it is. */
+  readonly own?: string | undefined
   readonly conflicts: readonly Conflict[]
 }
 
@@ -39,12 +41,12 @@ export function resolveLink(facts: readonly Fact[], id: string | undefined, clai
   }
   const canonical = subjects.get(own) ?? null
   const target = targets.get(own)
-  if (target === undefined) return { canonical, linked_to: null, conflicts: [] }
+  if (target === undefined) return { canonical, own, linked_to: null, conflicts: [] }
   // Told to stand in for several: the field contradicts itself, which is raised as such.
-  if (target.payment === null) return { canonical: null, linked_to: null, conflicts: [] }
+  if (target.payment === null) return { canonical: null, own, linked_to: null, conflicts: [] }
   if (holds(own) && !claimed) return { canonical: null, linked_to: target.payment, conflicts: [] }
   const detail = `it is told to be the money of ${target.payment}, and others are told to be its own money`
-  return { canonical, linked_to: null, conflicts: [{ cause: 'link', detail }] }
+  return { canonical, own, linked_to: null, conflicts: [{ cause: 'link', detail }] }
 }
 
 /** What each subject says that it stands in for; null in place of a payment where it names several. */

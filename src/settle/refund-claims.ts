@@ -1,5 +1,6 @@
 import { contestedRefund } from '../rules/derive-refund.ts'
-import { loadDormantFacts } from '../store/queries/load-facts.ts'
+import { refundsNamed } from '../rules/refund-total.ts'
+import { asFact, loadDormantFacts } from '../store/queries/load-facts.ts'
 import { type ClaimRow, loadRefundClaims } from '../store/queries/load-refund-claims.ts'
 import { claimLock, type RefundKey } from '../store/queries/refund-key.ts'
 import type { PaymentGroups } from './payment-groups.ts'
@@ -76,11 +77,10 @@ async function refundsTold(
   }
   for (const draft of changed) {
     const own = groups.facts.get(draft) ?? []
-    for (const fact of own) if (fact.kind === 'refund_milestone') add(draft, fact.content.refund)
-    for (const { subject_id, kind, content } of dormant) {
-      if (subject_id === draft.id && kind === 'refund_milestone')
-        add(draft, (content as { refund: string }).refund)
-    }
+    for (const refund of refundsNamed(own, draft.subject.id)) add(draft, refund)
+    const before = dormant.filter((fact) => fact.subject_id === draft.id)
+    const facts = before.map((fact) => asFact(draft.subject, fact))
+    for (const refund of refundsNamed(facts, draft.subject.id)) add(draft, refund)
   }
   return told
 }
@@ -151,7 +151,7 @@ function asWrite(
     if (claimants.join() === stored?.claimants.join()) return []
     return [{ ...key, claimants, claims_rev, state: contestedRefund(key.provider_refund_id) }]
   }
-  const teller = derived.get(claimants[0]!)
-  const state = teller?.state!.refunds.find(({ refund }) => refund === key.provider_refund_id)
+  const refunds = derived.get(claimants[0]!)?.state?.refunds ?? []
+  const state = refunds.find(({ refund }) => refund === key.provider_refund_id)
   return state ? [{ ...key, claimants, claims_rev, state }] : []
 }
