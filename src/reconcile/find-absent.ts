@@ -1,6 +1,6 @@
 import { isBreak, type Judgement, judgeAbsence, type ReconciledKind } from '../rules/reconcile.ts'
 import { inTransaction } from '../store/in-transaction.ts'
-import { listUnlisted, type UnlistedRow } from '../store/queries/list-unlisted.ts'
+import { findListedTwins, listUnlisted, type UnlistedRow } from '../store/queries/list-unlisted.ts'
 import { noteListedItems } from '../store/queries/note-listed-items.ts'
 import { type NewBreak, recordBreaks, resolveBreaks } from '../store/queries/record-breaks.ts'
 import type { RunWork } from './run-work.ts'
@@ -42,9 +42,13 @@ async function judgeAbsent(
   rows: readonly UnlistedRow[],
   window: ListedWindow,
 ): Promise<void> {
-  const judged: { readonly row: UnlistedRow; readonly judgement: Judgement }[] = []
-  for (const row of rows) judged.push({ row, judgement: await judge(work, kind, row, window) })
   const { database, bucket, run, now } = work
+  const ids = kind === 'payments' ? rows.map((row) => row.item_id) : []
+  const twins =
+    ids.length === 0 ? new Set<string>() : await findListedTwins(database, bucket, run, run.id, ids)
+  const judged: { readonly row: UnlistedRow; readonly judgement: Judgement }[] = []
+  for (const row of rows)
+    judged.push({ row, judgement: await judge(work, kind, row, window, twins.has(row.item_id)) })
   const breaks = judged.flatMap(({ row, judgement }) => breakOf(kind, row, judgement))
   const present = judged.filter(({ judgement }) => !isBreak(judgement.class)).map(({ row }) => row.item_id)
   await inTransaction(database, async (tx) => {
@@ -69,6 +73,7 @@ async function judge(
   kind: ReconciledKind,
   row: UnlistedRow,
   { listed_at, listed_by_moved }: ListedWindow,
+  twin_listed: boolean,
 ): Promise<Judgement> {
   const absence = {
     covered: true,
@@ -76,7 +81,7 @@ async function judge(
     listed_at_ms: listed_at.getTime(),
     lag_ms: work.lag_ms,
     listed_by_moved,
-    twin_listed: row.twin_listed,
+    twin_listed,
   }
   const unasked = judgeAbsence({ ...absence, asked: null })
   if (unasked.class === 'timing_difference') return unasked

@@ -8,7 +8,6 @@ const UNSEEN = (id: string, kind: string) => `
   )`
 
 // Each statement walks a bounded number of rows and says how far it came, so that none runs for long on a large table.
-// A twin: another payment that this order names, of the same amount, that was listed.
 const PAYMENTS: Statement = {
   name: 'list-unlisted-payments',
   text: `
@@ -16,16 +15,7 @@ const PAYMENTS: Statement = {
     reached as (select max(id) as id, count(*) as walked from walked)
     select r.id as reached, r.walked, u.* from reached r left join (
       select p.provider_payment_id as item_id, p.provider_payment_id as payment, p.status, p.currency,
-        p.captured_minor as amount_minor, p.moved_at, p.updated_at,
-        exists (
-          select 1
-          from orders o, unnest(o.payment_ids) as other_id,
-            lateral (select * from payments where id = other_id and bucket = $1 offset 0) other,
-            reconciliation_items i
-          where o.reference = any(p.order_refs) and o.tenant = $4 and o.bucket = $1 and other.id <> p.id
-            and other.captured_minor = p.captured_minor and other.currency = p.currency
-            and i.reconciliation_id = $5 and i.item_id = other.provider_payment_id and i.kind = 'payments' and i.bucket = $1
-        ) as twin_listed
+        p.captured_minor as amount_minor, p.moved_at, p.updated_at
       from walked p
       where p.namespace = $2 and p.account = $3 and p.tenant = $4 and p.captured_minor > 0 and p.status <> 'linked'
         and p.moved_at >= $6 and p.moved_at < $7 and ${UNSEEN('provider_payment_id', 'payments')}
@@ -40,7 +30,7 @@ const REFUNDS: Statement = {
     select r.id as reached, r.walked, u.* from reached r left join (
       select p.provider_refund_id as item_id,
         (select provider_payment_id from payments m where m.id = p.payment_id and m.bucket = $1) as payment, p.status,
-        p.currency, p.amount_minor, p.moved_at, p.updated_at, false as twin_listed
+        p.currency, p.amount_minor, p.moved_at, p.updated_at
       from walked p
       where p.namespace = $2 and p.account = $3 and p.tenant = $4 and p.status = 'succeeded'
         and coalesce(p.moved_at, p.updated_at) >= $6 and coalesce(p.moved_at, p.updated_at) < $7
@@ -56,11 +46,41 @@ const DISPUTES: Statement = {
     select r.id as reached, r.walked, u.* from reached r left join (
       select p.provider_dispute_id as item_id,
         (select provider_payment_id from payments m where m.id = p.payment_id and m.bucket = $1) as payment, p.status,
-        p.currency, p.amount_minor, null::timestamptz as moved_at, p.updated_at, false as twin_listed
+        p.currency, p.amount_minor, null::timestamptz as moved_at, p.updated_at
       from walked p
       where p.namespace = $2 and p.account = $3 and p.tenant = $4 and p.updated_at >= $6 and p.updated_at < $7
         and ${UNSEEN('provider_dispute_id', 'disputes')}
     ) u on true`,
+}
+
+// Asked for the few that were not listed, each by key: inside the walk a planner without statistics does it for all.
+const TWINS: Statement = {
+  name: 'find-listed-twins',
+  text: `
+    select k.id as item_id
+    from unnest($6::text[]) as k(id),
+      lateral (
+        select * from payments
+        where provider_payment_id = k.id and namespace = $2 and account = $3 and tenant = $4 and bucket = $1
+        offset 0
+      ) p
+    where exists (
+      select 1
+      from unnest(p.order_refs) as named(reference),
+        lateral (
+          select payment_ids from orders
+          where reference = named.reference and tenant = $4 and bucket = $1
+          offset 0
+        ) o,
+        unnest(o.payment_ids) as other_id,
+        lateral (select * from payments where id = other_id and bucket = $1 offset 0) other,
+        lateral (
+          select 1 from reconciliation_items
+          where reconciliation_id = $5 and item_id = other.provider_payment_id and kind = 'payments' and bucket = $1
+          offset 0
+        ) i
+      where other.id <> p.id and other.captured_minor = p.captured_minor and other.currency = p.currency
+    )`,
 }
 
 const BY_KIND = { payments: PAYMENTS, refunds: REFUNDS, disputes: DISPUTES } as const
@@ -75,8 +95,6 @@ export interface UnlistedRow {
   /** When its money moved; null where nobody told. */
   readonly moved_at: Date | null
   readonly updated_at: Date
-  /** Another payment of the same order and amount was listed. */
-  readonly twin_listed: boolean
 }
 
 export interface UnlistedPage {
@@ -108,4 +126,17 @@ export async function listUnlisted(
   ])
   const { reached, walked } = rows[0]!
   return { rows: rows.filter((row) => row.item_id !== null), next: walked < limit ? null : reached }
+}
+
+/** Of these payments, those beside which another one of the same order and amount was listed. */
+export async function findListedTwins(
+  db: Queryable,
+  bucket: number,
+  account: ReconciledAccount,
+  run: bigint,
+  item_ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { namespace, account: name, tenant } = account
+  const rows = await db.query<{ item_id: string }>(TWINS, [bucket, namespace, name, tenant, run, item_ids])
+  return new Set(rows.map((row) => row.item_id))
 }
