@@ -1,6 +1,6 @@
 import { Fault } from '../../facts/fault.ts'
 import { decimalText } from '../../money/format.ts'
-import { listIn, recordIn, textIn, utcTime } from '../field.ts'
+import { fieldIn, recordIn, textIn, utcTime } from '../field.ts'
 import type {
   ListedItem,
   ListedKind,
@@ -112,7 +112,9 @@ async function* listTransactions(
     }
     const got = await callSdk(context.limit_ms, client, (api) => api.listTransactions(input))
     if ('failure' in got) throw unlisted(got.failure.reason)
-    const page = listIn(got.value.data, 'transactions')
+    const page = fieldIn(got.value.data, 'transactions')
+    // Taken for an empty page, it would say that nothing is there.
+    if (!Array.isArray(page)) throw unlisted('an answer has no list of transactions')
     const last = textIn(page.at(-1), 'id')
     if (page.length === 0) return
     if (last === undefined || last === pageAfter)

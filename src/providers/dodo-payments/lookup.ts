@@ -106,9 +106,7 @@ function answerOf(reading: Reading): LookupAnswer {
   return { outcome: 'found', facts: [] }
 }
 
-const ROWS: Readonly<
-  Record<ListedKind, (client: Client, query: Query) => PromiseLike<{ items: readonly unknown[] }>>
-> = {
+const ROWS: Readonly<Record<ListedKind, (client: Client, query: Query) => PromiseLike<unknown>>> = {
   payments: ({ api, each }, query) => api.payments.list(query, each),
   refunds: ({ api, each }, query) => api.refunds.list(query, each),
   disputes: ({ api, each }, query) => api.disputes.list(query, each),
@@ -132,6 +130,7 @@ async function* listWindow(
   window: Window,
   context: LookupContext,
 ): AsyncIterable<readonly ListedItem[]> {
+  let before: string | undefined
   for (let page_number = 0; ; page_number += 1) {
     const query = {
       created_at_gte: new Date(window.from_ms).toISOString(),
@@ -139,9 +138,17 @@ async function* listWindow(
       page_size: PAGE_SIZE,
       page_number,
     }
-    const answer = await request(access, context, async (client) => (await ROWS[kind](client, query)).items)
+    // As it came: the SDK makes an empty list of an answer that has none.
+    const answer = await request(access, context, async (client) =>
+      fieldIn(await ROWS[kind](client, query), 'body', 'items'),
+    )
     if ('failed' in answer) throw unlisted(kind, answer.failed.reason)
+    // Taken for an empty page, it would say that nothing is there.
+    if (!Array.isArray(answer.ok)) throw unlisted(kind, 'a page has no items')
     if (answer.ok.length === 0) return
+    const first = textIn(answer.ok[0], SHAPES[kind].id)
+    if (first !== undefined && first === before) throw unlisted(kind, 'a page came again')
+    before = first
     yield answer.ok.map((row) => listedItem(setup, kind, row)).filter((item) => isIn(window, item.at))
   }
 }

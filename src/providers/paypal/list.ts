@@ -57,14 +57,16 @@ async function* listReport(
       }),
     )
     const body = bodyOf(answer)
-    const items = listIn(body, 'transaction_details')
+    const details = listed(body, 'transaction_details')
+    const items = details
       .map((detail) => reportedItem(setup, kind, fieldIn(detail, 'transaction_info')))
       // An id can stand twice, once for money and once for a note of it.
       .filter((item) => item !== null)
       .filter(({ id }) => !seen.has(id) && seen.add(id))
     yield items
     const pages = fieldIn(body, 'total_pages')
-    if (typeof pages !== 'number' || page >= pages) return
+    if (details.length === 0 || (typeof pages === 'number' && page >= pages)) return
+    if (typeof pages !== 'number' && details.length < PAGE_SIZE) return
   }
 }
 
@@ -154,11 +156,14 @@ async function* listDisputes(
     page_size: '50',
   })
   let path: string | undefined = `/v1/customer/disputes?${query}`
+  const asked = new Set<string>()
   while (path !== undefined) {
+    if (asked.has(path)) throw unavailable('a page leads back to one before', false)
+    asked.add(path)
     const body: unknown = bodyOf(await api.get(path, context))
     const items: ListedItem[] = []
-    for (const listed of listIn(body, 'items')) {
-      const id = idOf(textIn(listed, 'dispute_id'))
+    for (const entry of listed(body, 'items')) {
+      const id = idOf(textIn(entry, 'dispute_id'))
       // The list leaves out which payment is disputed and how it ended.
       if (id !== undefined)
         items.push(disputeItem(setup, id, bodyOf(await api.get(`/v1/customer/disputes/${id}`, context))))
@@ -206,10 +211,18 @@ function moneyOf(object: unknown, field: string): PaypalMoney | null {
 /** The path of the link `next`; the host is ours to choose. */
 function nextPage(body: unknown): string | undefined {
   const next = listIn(body, 'links').find((link) => textIn(link, 'rel') === 'next')
+  if (next === undefined) return undefined
   const href = fieldIn(next, 'href')
-  if (typeof href !== 'string' || !URL.canParse(href)) return undefined
-  const { pathname, search } = new URL(href)
-  return pathname === '/v1/customer/disputes' ? pathname + search : undefined
+  const url = typeof href === 'string' && URL.canParse(href) ? new URL(href) : null
+  if (url?.pathname !== '/v1/customer/disputes') throw unavailable('a page does not lead to the next', false)
+  return url.pathname + url.search
+}
+
+/** What has no such list is no page: taken for an empty one, it would say that nothing is there. */
+function listed(body: unknown, field: string): readonly unknown[] {
+  const entries = fieldIn(body, field)
+  if (!Array.isArray(entries)) throw unavailable(`an answer has no ${field}`, false)
+  return entries
 }
 
 function bodyOf(answer: ApiAnswer): unknown {

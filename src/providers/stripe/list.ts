@@ -61,8 +61,23 @@ export async function* listAtStripe(
     const page = await pageOf(source, context, (client, options) => send(client, params, options))
     const objects = listIn(page, 'data').map(recordOf)
     yield objects.flatMap((object) => item(setup, object) ?? [])
-    starting_after = booleanIn(page, 'has_more') === true ? textIn(objects.at(-1), 'id') : undefined
+    starting_after = nextAfter(page, objects, starting_after)
   } while (starting_after !== undefined)
+}
+
+/** Undefined at the end, which only `has_more` tells: a page that leads nowhere is no end. */
+function nextAfter(
+  page: JsonRecord,
+  objects: readonly JsonRecord[],
+  before: string | undefined,
+): string | undefined {
+  const more = booleanIn(page, 'has_more')
+  if (more === false) return undefined
+  const last = textIn(objects.at(-1), 'id')
+  if (more === true && last !== undefined && last !== before) return last
+  throw new Fault('provider_unavailable', "A list of Stripe's broke off: a page does not lead to the next.", {
+    retriable: true,
+  })
 }
 
 async function pageOf(

@@ -1,7 +1,7 @@
 import { Fault } from '../../facts/fault.ts'
 import { callApi } from '../api-call.ts'
 import type { JsonRecord } from '../field.ts'
-import { booleanIn, listIn, recordIn, textIn, utcTime } from '../field.ts'
+import { booleanIn, fieldIn, recordIn, textIn, utcTime } from '../field.ts'
 import { parseJsonBody } from '../json-body.ts'
 import type { ListedItem, Lookup, LookupAnswer, LookupContext, Window } from '../lookup.ts'
 import { Unreadable, unreadableReason } from '../unreadable.ts'
@@ -70,7 +70,10 @@ async function* listPayments(
   let cursor: string | undefined
   for (;;) {
     const page = await readPage(access, from_ms - 1_000, cursor, context)
-    const rows = listIn(page, 'data').map((row) => listedItem(setup, row))
+    const data = fieldIn(page, 'data')
+    // Taken for an empty page, it would say that nothing is there.
+    if (!Array.isArray(data)) throw unlisted('a page has no data')
+    const rows = data.map((row) => listedItem(setup, row))
     yield rows.filter(({ at }) => at === null || (Date.parse(at) >= from_ms && Date.parse(at) < to_ms))
     if (booleanIn(page, 'hasMore') === false) return
     cursor = textIn(page, 'nextCursor')

@@ -97,7 +97,9 @@ async function* listObjects(
     } as const
     const got = await callSdk(context.limit_ms, client, (sdk) => sdk.list(asked, context.limit_ms))
     if ('failure' in got) throw unlisted(got.failure.reason)
-    const page = Array.isArray(got.value) ? (got.value as readonly unknown[]) : []
+    // Taken for an empty page, it would say that nothing is there.
+    if (!Array.isArray(got.value)) throw unlisted('an answer has no list')
+    const page: readonly unknown[] = got.value
     if (page.length === 0) return
     const last = textIn(page.at(-1), 'id')
     if (last === undefined || last === pageAfter) throw unlisted('a page does not lead to the next')
