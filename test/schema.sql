@@ -184,11 +184,11 @@ create table exceptions (
   constraint exceptions_pkey PRIMARY KEY (id, bucket),
   constraint exceptions_raised_once UNIQUE (subject_key, subject_kind, kind, cause, tenant, bucket),
   constraint exceptions_cause CHECK ((cause <> ''::text)),
-  constraint exceptions_origin CHECK ((origin = ANY (ARRAY['rules'::text, 'receive'::text, 'settle'::text, 'effects'::text, 'operator'::text, 'watch'::text]))),
+  constraint exceptions_origin CHECK ((origin = ANY (ARRAY['rules'::text, 'receive'::text, 'settle'::text, 'effects'::text, 'operator'::text, 'watch'::text, 'operations'::text, 'reconcile'::text]))),
   constraint exceptions_severity CHECK ((severity = ANY (ARRAY['notice'::text, 'warning'::text, 'urgent'::text]))),
   constraint exceptions_state CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text]))),
   constraint exceptions_subject_key CHECK ((subject_key <> ''::text)),
-  constraint exceptions_subject_kind CHECK ((subject_kind = ANY (ARRAY['payment'::text, 'order'::text, 'subscription'::text, 'event'::text, 'endpoint'::text, 'effect'::text, 'installation'::text])))
+  constraint exceptions_subject_kind CHECK ((subject_kind = ANY (ARRAY['payment'::text, 'order'::text, 'subscription'::text, 'event'::text, 'endpoint'::text, 'effect'::text, 'installation'::text, 'operation'::text])))
 );
 CREATE INDEX exceptions_open ON exceptions USING btree (opened_at, bucket) WHERE (state = 'open'::text);
 
@@ -260,6 +260,89 @@ create table lookups (
   constraint lookups_tenant CHECK ((tenant <> ''::text))
 ) with (fillfactor=70);
 CREATE INDEX lookups_due ON lookups USING btree (due_at, bucket) WHERE (due_at IS NOT NULL);
+
+create table operation_notes (
+  id bigint not null generated always as identity,
+  operation_id bigint not null,
+  noted_at timestamp with time zone not null,
+  bucket smallint not null,
+  said text not null,
+  actor text not null,
+  words text not null,
+  constraint operation_notes_pkey PRIMARY KEY (id, bucket),
+  constraint operation_notes_actor CHECK ((actor <> ''::text)),
+  constraint operation_notes_said CHECK ((said = ANY (ARRAY['succeeded'::text, 'failed'::text, 'retry'::text, 'confirmed'::text, 'abandoned'::text]))),
+  constraint operation_notes_words CHECK ((words <> ''::text))
+);
+CREATE INDEX operation_notes_of_operation ON operation_notes USING btree (operation_id, bucket);
+
+create table operation_requests (
+  operation_id bigint not null,
+  sent_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  number integer not null,
+  attempt integer not null,
+  bucket smallint not null,
+  whole boolean not null default false,
+  provider_key text not null,
+  outcome text not null default ''::text,
+  reason text not null default ''::text,
+  constraint operation_requests_pkey PRIMARY KEY (operation_id, number, bucket),
+  constraint operation_requests_outcome CHECK ((outcome = ANY (ARRAY[''::text, 'accepted'::text, 'declined'::text, 'unknown'::text, 'not_sent'::text]))),
+  constraint operation_requests_provider_key CHECK ((provider_key <> ''::text))
+);
+CREATE INDEX operation_requests_of_key ON operation_requests USING btree (provider_key, bucket);
+
+create table operations (
+  id bigint not null generated always as identity,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  due_at timestamp with time zone,
+  unknown_since timestamp with time zone,
+  attempt integer not null default 1,
+  tries integer not null default 0,
+  bucket smallint not null,
+  confirmed boolean not null default false,
+  lease_token uuid,
+  params_digest bytea not null,
+  tenant text not null,
+  operation_key text not null,
+  kind text not null,
+  state text not null,
+  endpoint text not null,
+  namespace text not null,
+  account text not null,
+  provider_payment_id text not null default ''::text,
+  order_ref text not null default ''::text,
+  currency text not null,
+  amount_minor numeric(78,0) not null,
+  provider_id text not null default ''::text,
+  code text not null default ''::text,
+  reason text not null default ''::text,
+  params jsonb not null,
+  constraint operations_pkey PRIMARY KEY (id, bucket),
+  constraint operations_asked_once UNIQUE (operation_key, tenant, bucket),
+  constraint operations_account CHECK ((account <> ''::text)),
+  constraint operations_amount_minor CHECK ((amount_minor > (0)::numeric)),
+  constraint operations_attempt CHECK ((attempt > 0)),
+  constraint operations_currency CHECK ((currency <> ''::text)),
+  constraint operations_endpoint CHECK ((endpoint <> ''::text)),
+  constraint operations_kind CHECK ((kind = ANY (ARRAY['refund'::text, 'charge'::text]))),
+  constraint operations_name_one CHECK (
+CASE kind
+    WHEN 'refund'::text THEN ((provider_payment_id <> ''::text) AND (order_ref = ''::text))
+    ELSE (order_ref <> ''::text)
+END),
+  constraint operations_namespace CHECK ((namespace <> ''::text)),
+  constraint operations_operation_key CHECK ((operation_key <> ''::text)),
+  constraint operations_state CHECK ((state = ANY (ARRAY['planned'::text, 'in_flight'::text, 'succeeded'::text, 'failed_definitive'::text, 'unknown'::text, 'abandoned'::text, 'superseded'::text]))),
+  constraint operations_tenant CHECK ((tenant <> ''::text))
+) with (fillfactor=70);
+CREATE INDEX operations_due ON operations USING btree (due_at, bucket) WHERE (due_at IS NOT NULL);
+CREATE INDEX operations_of_order ON operations USING btree (order_ref, bucket) WHERE (order_ref <> ''::text);
+CREATE INDEX operations_of_payment ON operations USING btree (provider_payment_id, namespace, account, bucket) WHERE (provider_payment_id <> ''::text);
+CREATE UNIQUE INDEX operations_one_charge ON operations USING btree (order_ref, tenant, bucket) WHERE ((kind = 'charge'::text) AND (state = ANY (ARRAY['planned'::text, 'in_flight'::text, 'unknown'::text])));
 
 create table orders (
   id bigint not null default nextval('subject_ids'::regclass),
@@ -335,6 +418,106 @@ create table payments (
 ) with (fillfactor=80);
 CREATE INDEX payments_stand_ins ON payments USING btree (linked_to, bucket) WHERE (linked_to IS NOT NULL);
 
+create table reconciliation_breaks (
+  id bigint not null generated always as identity,
+  reconciliation_id bigint not null,
+  first_found_at timestamp with time zone not null,
+  found_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  closed_at timestamp with time zone,
+  occurrence integer not null default 1,
+  bucket smallint not null,
+  tenant text not null,
+  namespace text not null,
+  account text not null,
+  endpoint text not null,
+  kind text not null,
+  item_id text not null,
+  payment text not null default ''::text,
+  class text not null,
+  state text not null,
+  our_status text not null default ''::text,
+  their_status text not null default ''::text,
+  our_minor numeric(78,0),
+  their_minor numeric(78,0),
+  our_currency text not null default ''::text,
+  their_currency text not null default ''::text,
+  place text not null default ''::text,
+  actor text not null default ''::text,
+  reason text not null default ''::text,
+  constraint reconciliation_breaks_pkey PRIMARY KEY (id, bucket),
+  constraint reconciliation_breaks_found_once UNIQUE (item_id, kind, namespace, account, tenant, bucket),
+  constraint reconciliation_breaks_account CHECK ((account <> ''::text)),
+  constraint reconciliation_breaks_class CHECK ((class = ANY (ARRAY['missing_internal'::text, 'missing_external'::text, 'amount_mismatch'::text, 'currency_mismatch'::text, 'status_mismatch'::text, 'timing_difference'::text, 'duplicate_external'::text, 'duplicate_internal'::text, 'unexplained_refund'::text, 'fee_or_fx_difference'::text, 'unverifiable'::text]))),
+  constraint reconciliation_breaks_item_id CHECK ((item_id <> ''::text)),
+  constraint reconciliation_breaks_kind CHECK ((kind = ANY (ARRAY['payments'::text, 'refunds'::text, 'disputes'::text]))),
+  constraint reconciliation_breaks_namespace CHECK ((namespace <> ''::text)),
+  constraint reconciliation_breaks_state CHECK ((state = ANY (ARRAY['open'::text, 'explained'::text, 'resolved'::text, 'written_off'::text]))),
+  constraint reconciliation_breaks_tenant CHECK ((tenant <> ''::text))
+) with (fillfactor=80);
+CREATE INDEX reconciliation_breaks_open ON reconciliation_breaks USING btree (found_at, bucket) WHERE (state = 'open'::text);
+
+create table reconciliation_coverage (
+  reconciliation_id bigint not null,
+  from_at timestamp with time zone not null,
+  to_at timestamp with time zone not null,
+  listed_at timestamp with time zone not null,
+  lag_ms bigint not null,
+  listed bigint not null,
+  bucket smallint not null,
+  tenant text not null,
+  namespace text not null,
+  account text not null,
+  kind text not null,
+  criterion text not null,
+  constraint reconciliation_coverage_pkey PRIMARY KEY (reconciliation_id, kind, bucket),
+  constraint reconciliation_coverage_criterion CHECK ((criterion = ANY (ARRAY['created'::text, 'moved'::text, 'unknown'::text]))),
+  constraint reconciliation_coverage_kind CHECK ((kind = ANY (ARRAY['payments'::text, 'refunds'::text, 'disputes'::text])))
+);
+CREATE INDEX reconciliation_coverage_newest ON reconciliation_coverage USING btree (namespace, account, kind, to_at DESC, bucket);
+
+create table reconciliation_items (
+  reconciliation_id bigint not null,
+  bucket smallint not null,
+  kind text not null,
+  item_id text not null,
+  class text not null,
+  digest bytea not null,
+  constraint reconciliation_items_pkey PRIMARY KEY (reconciliation_id, item_id, kind, bucket),
+  constraint reconciliation_items_item_id CHECK ((item_id <> ''::text))
+);
+
+create table reconciliations (
+  id bigint not null generated always as identity,
+  started_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  from_at timestamp with time zone,
+  to_at timestamp with time zone,
+  scheduled_for timestamp with time zone,
+  lease_until timestamp with time zone not null,
+  retry_at timestamp with time zone,
+  attempt integer not null default 1,
+  bucket smallint not null,
+  tenant text not null,
+  namespace text not null,
+  account text not null,
+  endpoint text not null,
+  source text not null,
+  source_digest text not null default ''::text,
+  state text not null,
+  reason text not null default ''::text,
+  counts jsonb not null default '{}'::jsonb,
+  constraint reconciliations_pkey PRIMARY KEY (id, bucket),
+  constraint reconciliations_account CHECK ((account <> ''::text)),
+  constraint reconciliations_endpoint CHECK ((endpoint <> ''::text)),
+  constraint reconciliations_namespace CHECK ((namespace <> ''::text)),
+  constraint reconciliations_source CHECK ((source = ANY (ARRAY['list'::text, 'file'::text]))),
+  constraint reconciliations_state CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text]))),
+  constraint reconciliations_tenant CHECK ((tenant <> ''::text))
+);
+CREATE UNIQUE INDEX reconciliations_one_at_a_time ON reconciliations USING btree (namespace, account, tenant, bucket) WHERE (state = 'running'::text);
+CREATE UNIQUE INDEX reconciliations_scheduled_once ON reconciliations USING btree (scheduled_for, namespace, account, tenant, bucket) WHERE (scheduled_for IS NOT NULL);
+
 create table refunds (
   id bigint not null generated always as identity,
   payment_id bigint not null,
@@ -401,6 +584,15 @@ create table subscriptions (
   constraint subscriptions_provider_subscription_id CHECK ((provider_subscription_id <> ''::text))
 );
 
+create table sweep_rounds (
+  due_at timestamp with time zone not null,
+  "position" bigint not null default 0,
+  bucket smallint not null,
+  sweep text not null,
+  constraint sweep_rounds_pkey PRIMARY KEY (sweep, bucket),
+  constraint sweep_rounds_sweep CHECK ((sweep <> ''::text))
+);
+
 create table unconfirmed (
   id bigint not null generated always as identity,
   received_at timestamp with time zone not null,
@@ -453,6 +645,6 @@ create table witnesses (
   bucket smallint not null,
   source_kind text not null,
   constraint witnesses_pkey PRIMARY KEY (fact_id, source_kind, source_id, source_version, bucket),
-  constraint witnesses_source_kind CHECK ((source_kind = ANY (ARRAY['event'::text, 'merchant'::text, 'lookup'::text, 'operation'::text, 'decision'::text, 'timer'::text])))
+  constraint witnesses_source_kind CHECK ((source_kind = ANY (ARRAY['event'::text, 'merchant'::text, 'lookup'::text, 'operation'::text, 'decision'::text, 'timer'::text, 'reconciliation'::text])))
 );
 CREATE INDEX witnesses_of_source ON witnesses USING btree (source_id, bucket);
