@@ -4,6 +4,7 @@ import { type OneShotBefore, staleOneShots, withUnjustified } from '../rules/one
 import type { OrderBook, OrderState } from '../rules/order-state.ts'
 import type { PaymentSummary } from '../rules/payment-state.ts'
 import { paidOrders } from '../rules/settled-orders.ts'
+import { readStoredBook } from '../rules/stored-book.ts'
 import { summarize, summarizeSubscription } from '../rules/summarize.ts'
 import type { Queryable } from '../store/database.ts'
 import { isMarked } from '../store/queries/list-marks.ts'
@@ -12,7 +13,7 @@ import { type EntitlementRow, loadEntitlements } from '../store/queries/load-ent
 import { listOneShots } from '../store/queries/load-one-shots.ts'
 import { loadPayments } from '../store/queries/load-payments.ts'
 import { loadSubscriptions } from '../store/queries/load-subscriptions.ts'
-import { decodeBook, encodeBook } from '../store/queries/order-row.ts'
+import { encodeBook } from '../store/queries/order-row.ts'
 import { subjectOf } from '../store/queries/payment-row.ts'
 import { type DerivedPayment, derivePayments } from './derive-payments.ts'
 import { deriveSubscriptions } from './derive-subscriptions.ts'
@@ -166,7 +167,7 @@ function compareOrder(
     net_minor: BigInt(row.net_minor),
     surplus_minor: BigInt(row.surplus_minor),
     // Read and written anew, so that one of another release, which knew fewer options, is no difference.
-    book: sortedJson(JSON.parse(encodeBook(row.book === null ? NO_BOOK : decodeBook(row.book)))),
+    book: sortedJson(JSON.parse(encodeBook(row.book === null ? NO_BOOK : readStoredBook(row.book)))),
   }
   return compare('orders', keyOf(row), stored, {
     status: state.status,

@@ -3,6 +3,7 @@ import { Fault } from '../facts/fault.ts'
 import type { PaidOnce } from '../paidonce.ts'
 import { orderBasis } from '../rules/basis.ts'
 import { deriveOrderBook } from '../rules/derive-order-book.ts'
+import { readStoredBook } from '../rules/stored-book.ts'
 import { summarizeRow } from '../settle/orders.ts'
 import { type ListedEffect, listEffectsOf } from '../store/queries/list-effects.ts'
 import { type ExceptionRow, listExceptionsOf } from '../store/queries/list-exceptions.ts'
@@ -10,8 +11,7 @@ import { findOrdersByReference, type WholeOrderRow } from '../store/queries/list
 import { type DisputeRow, listDisputes, listRefunds, type RefundRow } from '../store/queries/list-payments.ts'
 import { listTimeline, type TimelineFact, type TimelineWitness } from '../store/queries/list-timeline.ts'
 import { type EntitlementRow, loadEntitlements } from '../store/queries/load-entitlements.ts'
-import { loadPayments, loadLinked } from '../store/queries/load-payments.ts'
-import { decodeBook } from '../store/queries/order-row.ts'
+import { loadLinked, loadPayments } from '../store/queries/load-payments.ts'
 import type { PaymentRow } from '../store/queries/payment-row.ts'
 import { readSnapshot } from '../store/snapshot.ts'
 
@@ -72,7 +72,7 @@ export function showOrder(
       about: names.get(fact.subject_id) ?? `order ${reference}`,
       witnesses: timeline.witnesses.filter((witness) => witness.fact_id === fact.id),
     }))
-    const book = order.book === null ? NO_BOOK : decodeBook(order.book)
+    const book = order.book === null ? NO_BOOK : readStoredBook(order.book)
     const basis = orderBasis(book, payments.map(summarizeRow))
     const { decisions } = book
     return {

@@ -6,13 +6,13 @@ import { cleanText, utcTime } from '../providers/field.ts'
 import { orderBasis } from '../rules/basis.ts'
 import { deriveOrderBook } from '../rules/derive-order-book.ts'
 import type { OrderBook } from '../rules/order-state.ts'
+import { readStoredBook } from '../rules/stored-book.ts'
 import { settleItem } from '../settle/item.ts'
 import { summarizeRow } from '../settle/orders.ts'
 import type { Database } from '../store/database.ts'
 import { findPayment } from '../store/queries/find-payment.ts'
 import { findOrdersByReference } from '../store/queries/list-orders.ts'
 import { loadPayments } from '../store/queries/load-payments.ts'
-import { decodeBook } from '../store/queries/order-row.ts'
 import type { PaymentRow } from '../store/queries/payment-row.ts'
 import { readSnapshot } from '../store/snapshot.ts'
 import type { Batcher } from './batcher.ts'
@@ -180,7 +180,7 @@ export async function lookAt(
   const [row] = await findOrdersByReference(db, bucket, [{ tenant, reference }])
   if (!row) throw notFound(`Nothing is known of order ${reference}. Register it first.`)
   const payments = row.payment_ids.length > 0 ? await loadPayments(db, bucket, [...row.payment_ids]) : []
-  const book = row.book === null ? deriveOrderBook([]) : decodeBook(row.book)
+  const book = row.book === null ? deriveOrderBook([]) : readStoredBook(row.book)
   return { book, payments, basis: orderBasis(book, payments.map(summarizeRow)) }
 }
 

@@ -10,6 +10,7 @@ import type { OrderBook, OrderState } from '../rules/order-state.ts'
 import type { PaymentSummary } from '../rules/payment-state.ts'
 import { type EntitlementChange, planEffects } from '../rules/plan-effects.ts'
 import { paidOrders } from '../rules/settled-orders.ts'
+import { readStoredBook } from '../rules/stored-book.ts'
 import { summarize } from '../rules/summarize.ts'
 import type { Transaction } from '../store/database.ts'
 import { insertOrders } from '../store/queries/insert-orders.ts'
@@ -19,7 +20,7 @@ import { lockOneShots } from '../store/queries/load-one-shots.ts'
 import { loadPayments } from '../store/queries/load-payments.ts'
 import { loadSubscriptions } from '../store/queries/load-subscriptions.ts'
 import { lockOrders } from '../store/queries/lock-orders.ts'
-import { decodeBook, type OrderKey, type OrderRow, orderLock } from '../store/queries/order-row.ts'
+import { type OrderKey, type OrderRow, orderLock } from '../store/queries/order-row.ts'
 import type { PaymentRow } from '../store/queries/payment-row.ts'
 import { type SubscriptionRow, summarizeSubscriptionRow } from '../store/queries/subscription-row.ts'
 import { allOf } from './all-of.ts'
@@ -190,7 +191,7 @@ export async function lockOrderDrafts(
 
 function adopt(draft: OrderDraft, row: OrderRow): void {
   draft.row = row
-  draft.book = row.book === null ? NO_BOOK : decodeBook(row.book)
+  draft.book = row.book === null ? NO_BOOK : readStoredBook(row.book)
 }
 
 /**

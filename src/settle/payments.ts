@@ -150,6 +150,7 @@ export function write(draft: PaymentDraft) {
   return {
     ...draft.key,
     state,
+    aftermath: encodeAftermath(state.aftermath),
     linked_to: draft.linked_to,
     has_stand_ins: draft.has_stand_ins,
     open_exceptions: state.exceptions.length,

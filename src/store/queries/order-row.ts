@@ -1,5 +1,4 @@
 import type { OrderBook, OrderStatus } from '../../rules/order-state.ts'
-import { storedPolicy } from '../../rules/policy.ts'
 
 /** One row of `orders` as settling reads it. */
 export interface OrderRow {
@@ -13,7 +12,7 @@ export interface OrderRow {
   readonly status: OrderStatus
   readonly payment_ids: readonly bigint[]
   readonly subscription_ids: readonly bigint[]
-  /** As stored; `decodeBook` reads it. Null for a placeholder. */
+  /** As stored; `readStoredBook` (rules/stored-book.ts) reads it. Null for a placeholder. */
   readonly book: object | null
 }
 
@@ -33,15 +32,4 @@ export const ORDER_COLUMNS =
 /** The stored form of an order's book: amounts as decimal text. */
 export function encodeBook(book: OrderBook): string {
   return JSON.stringify(book, (_name, value) => (typeof value === 'bigint' ? String(value) : value))
-}
-
-export function decodeBook(stored: object): OrderBook {
-  const book = stored as OrderBook
-  const decisions = book.decisions.map(withAmount)
-  const terms = book.terms && { ...withAmount(book.terms), policy: storedPolicy(book.terms.policy) }
-  return { ...book, decisions, terms }
-}
-
-function withAmount<Part extends { readonly amount_minor?: bigint | undefined }>(part: Part): Part {
-  return part.amount_minor === undefined ? part : { ...part, amount_minor: BigInt(part.amount_minor) }
 }

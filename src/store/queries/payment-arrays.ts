@@ -1,4 +1,3 @@
-import { encodeAftermath } from '../../rules/aftermath.ts'
 import type { Parameter } from '../database.ts'
 import type { PaymentWrite } from './payment-row.ts'
 
@@ -20,7 +19,7 @@ export function stateArrays(writes: readonly PaymentWrite[]): Parameter[] {
     writes.map((write) => write.state.lost_minor),
     writes.map((write) => write.state.reversed_minor),
     writes.map((write) => arrayLiteral(write.state.orders_named)),
-    writes.map((write) => encodeAftermath(write.state.aftermath)),
+    writes.map((write) => write.aftermath),
     writes.map((write) => arrayLiteral(write.state.subscriptions_named)),
   ]
 }

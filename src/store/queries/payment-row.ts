@@ -54,6 +54,8 @@ export const PAYMENT_COLUMNS = `id, facts_rev, linked_to, moved_at, open_excepti
 /** What is written of a derived state, whether the row is inserted or updated. */
 export interface PaymentWrite {
   readonly state: PaymentState
+  /** Its aftermath as it is stored: JSON text. */
+  readonly aftermath: string | null
   readonly linked_to: bigint | null
   readonly has_stand_ins: boolean
   readonly open_exceptions: number
