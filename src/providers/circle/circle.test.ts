@@ -25,7 +25,7 @@ function envelope(changed: object, body = depositBody('COMPLETE')): Buffer {
 }
 
 describe('a deposit', () => {
-  it('is a success at COMPLETE and at no state before it', () => {
+  it('P01 is a success at COMPLETE and at no state before it', () => {
     expect(Object.keys(told(depositBody('CONFIRMED')))).toEqual(['payment/pending'])
     expect(told(depositBody('COMPLETE'))).toEqual({
       'payment/succeeded': {
