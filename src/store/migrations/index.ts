@@ -743,4 +743,11 @@ alter table exceptions add constraint exceptions_origin
   check (origin in ('rules', 'receive', 'settle', 'effects', 'operator', 'watch', 'operations', 'reconcile'));
 `,
   },
+  {
+    number: 9,
+    name: 'price-of-subscription',
+    sql: `-- The provider's price that the subscription names now; null where none is told.
+alter table subscriptions add column price text;
+`,
+  },
 ]
