@@ -18,7 +18,7 @@ afterEach(() => fake.close())
 const POLICY = { surplus: 'refund', automatic_refund_after_ms: 0 } as const
 
 async function paidTwice(database: Database, effects?: Record<string, () => void>) {
-  const shop = stripeShop(database, clock, fake, { policy: POLICY, effects })
+  const shop = stripeShop(database, clock, fake, { policy: POLICY, effects, log: () => undefined })
   await shop.order('A-1')
   for (const payment of ['pi_1', 'pi_2']) {
     fake.pay({ payment, amount_minor: 2_000n, order: 'A-1' })

@@ -170,7 +170,6 @@ export class Sender {
     { provider_id, facts }: Extract<OperationAnswer, { outcome: 'accepted' }>,
   ): Promise<void> {
     const failed = hasFailed(row, provider_id, facts)
-    const was_told = row.unknown_since !== null || row.code !== ''
     const operation: OperationEnd = {
       ...endOf(row, request, failed ? 'it failed at the provider' : ''),
       outcome: 'accepted',
@@ -180,7 +179,7 @@ export class Sender {
       provider_id,
       code: failed ? 'failed_at_provider' : '',
       // What was raised about it is closed in a step of its own.
-      due_at: was_told || failed ? this.#bench.now() : null,
+      due_at: failed || mayBeRaised(row, request) ? this.#bench.now() : null,
     }
     const known = await findOperationById(this.#bench.database, bucket, row.id)
     if (known?.state === 'succeeded' && known.provider_id !== '' && known.provider_id !== provider_id) {
@@ -211,7 +210,7 @@ export class Sender {
       state: 'failed_definitive',
       from: statesTaking('decline'),
       code,
-      due_at: row.unknown_since === null ? null : this.#bench.now(),
+      due_at: mayBeRaised(row, request) ? this.#bench.now() : null,
     } as const
     await inTransaction(this.#bench.database, async (tx) => {
       if (!(await finishOperation(tx, bucket, this.#bench.now(), end)) || row.kind === 'charge') return
@@ -237,6 +236,11 @@ function endOf(row: OperationRow, request: OperationRequest, reason: string) {
     code: '',
     reason: reason.slice(0, 500),
   }
+}
+
+/** It did not go smoothly so far, so that a person may have been told. */
+function mayBeRaised(row: OperationRow, request: OperationRequest): boolean {
+  return request.number > 1 || row.code !== ''
 }
 
 /** A refund or payment that the provider made and that came to nothing at once. */

@@ -66,6 +66,9 @@ export const ORPHAN_SEARCHES: readonly OrphanSearch[] = [
             when p.source_kind = 'reconciliation' and not exists (
               select 1 from reconciliations r where r.id = p.source_id and r.bucket = $1
             ) then 'reconciliation ' || p.source_id
+            when p.source_kind = 'operation' and not exists (
+              select 1 from operations o where o.id = p.source_id and o.bucket = $1
+            ) then 'operation ' || p.source_id
             when p.source_kind <> 'event' then null
             when not exists (select 1 from events e where e.id = p.source_id and e.bucket = $1) then p.source_id::text
             when p.source_version > 1 and not exists (
@@ -152,6 +155,27 @@ export const ORPHAN_SEARCHES: readonly OrphanSearch[] = [
             select 1 from unsettled u where u.event_id = p.id and u.order_ref = '' and u.bucket = $1
           ) then 'kept without a mark' end as stored
         from events p where p.id > $3 and p.bucket = $1 order by p.id limit $2`,
+    },
+  },
+  {
+    table: 'operations',
+    start: [0n],
+    statement: {
+      name: 'find-contradictory-operations',
+      text: `
+        select array[p.id::text] as key, p.operation_key as row, 'state' as column,
+          case
+            when p.state = 'succeeded' and p.provider_id = '' then 'succeeded without what the provider made'
+            when p.state in ('in_flight', 'unknown', 'failed_definitive') and not exists (
+              select 1 from operation_requests r where r.operation_id = p.id and r.bucket = $1
+            ) then p.state || ' without a request'
+            when p.state in ('planned', 'in_flight', 'unknown') and p.due_at is null and not exists (
+              select 1 from exceptions e
+              where e.subject_key = p.operation_key and e.subject_kind = 'operation' and e.tenant = p.tenant
+                and e.state = 'open' and e.bucket = $1
+            ) then p.state || ' and nobody is asked for it'
+          end as stored
+        from operations p where p.id > $3 and p.bucket = $1 order by p.id limit $2`,
     },
   },
 ]
