@@ -37,17 +37,17 @@ function open(database: Parameters<typeof openShop>[0], confirm: Parameters<type
   const { provider, message } = asking(confirm)
   const shop = openShop(database, { options: { endpoints: { toy: provider } } })
   const refused: string[] = []
-  let now_ms = Date.now() + 1_000
+  let ahead_ms = 1_000
   const worker = new ConfirmWorker(
     shop.paidonce.settler,
     shop.paidonce.endpoints,
     1,
     () => Promise.reject(new Error('the toy needs no HTTP')),
-    () => now_ms,
+    () => Date.now() + ahead_ms,
     { refused: (endpoint) => refused.push(endpoint), verified: () => undefined },
   )
   const later = (by_ms: number) => {
-    now_ms += by_ms
+    ahead_ms += by_ms
   }
   return { ...shop, worker, message, refused, later }
 }

@@ -83,7 +83,7 @@ describe('a deposit', () => {
     )
   })
 
-  it('P27 of a token that is not configured for its chain is never money of ours', () => {
+  it('P56 of a token that is not configured for its chain is never money of ours', () => {
     const odd = [
       { tokenId: '00aa11bb-22cc-43dd-84ee-55ff66aa77bb' },
       { blockchain: 'ETH-SEPOLIA' },
