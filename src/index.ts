@@ -42,6 +42,7 @@ export type { CapabilitySheet, Delivery, Provider, Verified } from './providers/
 export type { Answer } from './receive/answer.ts'
 export type { DecisionRequest } from './receive/decisions.ts'
 export type { OrderRegistration } from './receive/orders.ts'
+export type { Policy, PolicyOptions } from './rules/policy.ts'
 export type { ReceiveRequest } from './receive/receiver.ts'
 export type { Confirmation } from './reconcile/confirm-order.ts'
 export type { PaymentReturn } from './reconcile/payment-return.ts'
