@@ -4,7 +4,7 @@ import { alarms, type Clock, deliverAll, HOUR_MS, rows, stripeShop } from '../..
 import { audit } from '../audit/audit.ts'
 import { type StripeFake, startStripeFake } from '../providers/stripe/fake.ts'
 
-/** Of each; a thousand were tried as well. */
+/** So many refunds and so many charges. */
 const MANY = Number(process.env.PAIDONCE_OPERATIONS ?? 15)
 
 let fake: StripeFake
@@ -122,5 +122,5 @@ withPostgres('charges and refunds while everything goes wrong', (database_of) =>
       { sum: String(700 * MANY) },
     ])
     expect((await audit(database)).differences).toEqual([])
-  }, 120_000)
+  }, 600_000)
 })

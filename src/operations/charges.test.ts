@@ -175,6 +175,9 @@ withDatabases('a charge that we ask for', (database_of) => {
     expect(await shop.operations.show(CHARGE.key)).toMatchObject({ state: 'failed_definitive' })
     expect(await alarms(database)).toEqual([])
     await shop.operations.charge({ ...CHARGE, key: 'charge/A-1/other-card' })
+    await expect(
+      shop.operations.retry({ key: CHARGE.key, actor: 'ada', reason: 'at the same time' }),
+    ).rejects.toMatchObject({ code: 'operation_refused' })
     await shop.worker.runOnce()
     expect(await shop.operations.show('charge/A-1/other-card')).toMatchObject({ state: 'succeeded' })
     expect(charged()).toBe(1)

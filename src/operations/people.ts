@@ -3,6 +3,7 @@ import type { Endpoint } from '../providers/endpoint.ts'
 import { cleanText } from '../providers/field.ts'
 import { nextOperationState, type OperationEvent } from '../rules/operation-state.ts'
 import type { Database } from '../store/database.ts'
+import { errorCode } from '../store/driver-fault.ts'
 import { inTransaction } from '../store/in-transaction.ts'
 import { moveOperation, noteOperation, type OperationMove } from '../store/queries/move-operation.ts'
 import type { OperationRow } from '../store/queries/operation-row.ts'
@@ -110,6 +111,8 @@ export class People {
       await noteOperation(tx, bucket, now, { id: row.id, said, actor: name, words })
       const stands = alarmsOf({ ...row, state, due_at: change.due_at ?? null })
       await closeAlarms(tx, bucket, now, row, (kind) => said !== 'failed' && stands(kind))
+    }).catch((error: unknown) => {
+      throw errorCode(error) === UNIQUE_VIOLATION ? anotherCharge(row) : error
     })
   }
 
@@ -138,6 +141,15 @@ function worded(text: string, name: string): string {
   const words = cleanText(text)
   if (words !== undefined) return words
   throw new Fault('operation_invalid', `Say who and why: \`${name}\` is blank.`)
+}
+
+const UNIQUE_VIOLATION = '23505'
+
+function anotherCharge({ operation_key, order_ref }: OperationRow): Fault {
+  return new Fault(
+    'operation_refused',
+    `Another charge of order ${order_ref} is not resolved yet, so ${operation_key} cannot begin again. \`paidonce operations list --order ${order_ref}\` shows it.`,
+  )
 }
 
 function refused(row: OperationRow, said: string): Fault {
