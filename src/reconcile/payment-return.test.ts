@@ -170,6 +170,8 @@ withDatabases('a buyer who is sent away to pay', (open) => {
     try {
       const answer = await fetch(`http://127.0.0.1:${plainServer.port}/return/toy?pid=made-up`)
       expect([answer.status, await answer.text()]).toEqual([404, 'This payment is not known here.\n'])
+      const odd = await fetch(`http://127.0.0.1:${plainServer.port}/return/%zz?pid=secret`)
+      expect([odd.status, await odd.text()]).toEqual([400, '{"status":"refused"}'])
     } finally {
       await plainServer.close()
     }

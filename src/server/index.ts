@@ -49,6 +49,10 @@ function build(paidonce: PaidOnce): FastifyInstance {
       ),
     // Senders do not follow redirects, and both spellings of a path are given out.
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
+    // An address that cannot be read is not sent back.
+    frameworkErrors: (_error, _request, reply) => {
+      ;(reply as FastifyReply).code(400).send({ status: 'refused' })
+    },
     // Nobody signs a delivery for half a minute; a body that trickles in only holds a socket.
     requestTimeout: 30_000,
     forceCloseConnections: 'idle',
