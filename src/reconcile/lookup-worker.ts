@@ -225,7 +225,11 @@ export class LookupWorker {
     const { object, object_id: id } = question
     try {
       const expected: Expected | null = await loadExpected(this.#database, bucket, question)
-      return patient(await within(lease_ms, provider.lookup.fetch({ object, id }, expected, context)))
+      if (object !== BY_REFERENCE)
+        return patient(await within(lease_ms, provider.lookup.fetch({ object, id }, expected, context)))
+      if (!provider.lookup.find)
+        return { outcome: 'refused', reason: `${provider.provider} finds nothing by our reference` }
+      return patient(await within(lease_ms, provider.lookup.find(id, expected, context)))
     } catch (error) {
       return { outcome: 'unavailable', reason: reasonOf(error) }
     }

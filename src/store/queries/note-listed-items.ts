@@ -28,16 +28,20 @@ const COUNT: Statement = {
     where reconciliation_id = $2 and bucket = $1 group by kind, class order by kind, class`,
 }
 
+// In parts of the key, so that no statement runs for long.
+const REACHED: Statement = {
+  name: 'reach-listed-items',
+  text: `
+    select item_id from reconciliation_items
+    where reconciliation_id = $2 and item_id > $3 and bucket = $1 order by item_id offset 9999 limit 1`,
+}
+
 const FORGET: Statement = {
   name: 'forget-listed-items',
   text: `
-    with gone as (
-      select item_id, kind from reconciliation_items
-      where reconciliation_id = $2 and ($3::text is null or kind = $3) and bucket = $1 limit $4
-    )
-    delete from reconciliation_items i using gone g
-    where i.item_id = g.item_id and i.kind = g.kind and i.reconciliation_id = $2 and i.bucket = $1
-    returning 1`,
+    delete from reconciliation_items
+    where reconciliation_id = $2 and ($3::text is null or kind = $3) and item_id > $4
+      and ($5::text is null or item_id <= $5) and bucket = $1`,
 }
 
 export interface ListedNote {
@@ -91,16 +95,17 @@ export function countListedItems(
   return db.query(COUNT, [bucket, run])
 }
 
-/** Forgets what a run has listed, of one kind or of all, so many rows per statement. */
+/** Forgets what a run has listed, of one kind or of all. */
 export async function forgetListedItems(
   db: Queryable,
   bucket: number,
   run: bigint,
   kind: string | null,
 ): Promise<void> {
-  const limit = 10_000
-  for (;;) {
-    const rows = await db.query(FORGET, [bucket, run, kind, limit])
-    if (rows.length < limit) return
+  for (let after: string | null = ''; after !== null; ) {
+    const rows: { item_id: string }[] = await db.query(REACHED, [bucket, run, after])
+    const to: string | null = rows[0]?.item_id ?? null
+    await db.query(FORGET, [bucket, run, kind, after, to])
+    after = to
   }
 }
