@@ -1,9 +1,13 @@
 // Known bugs of payment code, as changes of ours: each must make the named test fail. `npm run mutations` puts them in.
+
 import { EFFECTS } from './effects.js'
-import { PROVIDERS } from './providers.js'
+import { LOCKS } from './locks.js'
+import { MESSAGES } from './messages.js'
+import { OBJECTS } from './objects.js'
+import { ORDERS } from './orders.js'
 import { RECEIVE } from './receive.js'
-import { RULES } from './rules.js'
 import { SETTLE } from './settle.js'
+import { SIGNATURES } from './signatures.js'
 
 /**
  * @typedef {object} Mutation
@@ -19,4 +23,13 @@ import { SETTLE } from './settle.js'
  */
 
 /** @type {readonly Mutation[]} */
-export const MUTATIONS = [...PROVIDERS, ...RULES, ...RECEIVE, ...SETTLE, ...EFFECTS]
+export const MUTATIONS = [
+  ...SIGNATURES,
+  ...MESSAGES,
+  ...OBJECTS,
+  ...ORDERS,
+  ...RECEIVE,
+  ...SETTLE,
+  ...LOCKS,
+  ...EFFECTS,
+]

@@ -1,0 +1,175 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: source text
+// Known bugs of locks, isolation and commit.
+
+const WAITS = 'src/settle/settle-locks.test.ts'
+const TRAPS = 'src/settle/settle-traps.test.ts'
+
+const LOCKED_ORDER = `        select \${ORDER_COLUMNS} from orders
+        where reference = k.reference and tenant = k.tenant and bucket = $1
+        for no key update offset 0`
+
+/** @type {readonly import('./list.js').Mutation[]} */
+export const LOCKS = [
+  {
+    id: 'case-12',
+    bug: 'an event that another process is about to commit counts as new',
+    file: 'src/settle/record-events.ts',
+    find: 'item.event !== null && !(source && inserted.has(source.id))',
+    replace: 'item.event !== null && !source',
+    test: WAITS,
+    name: 'on PostgreSQL.*case-12 on the same event',
+    database: true,
+  },
+  {
+    id: 'case-55',
+    bug: 'payments are locked in the order in which the batch names them',
+    file: 'src/settle/payments.ts',
+    find: '  const sorted = [...drafts.values()].sort((a, b) => (a.lock < b.lock ? -1 : 1))\n  const linked',
+    replace: '  const sorted = [...drafts.values()]\n  const linked',
+    test: WAITS,
+    name: 'case-55 lock payments',
+    database: true,
+  },
+  {
+    id: 'case-55',
+    bug: 'orders are locked in the order in which the batch names them',
+    file: 'src/settle/orders.ts',
+    find: 'const sorted = [...asked].sort(([a], [b]) => (a < b ? -1 : 1))',
+    replace: 'const sorted = [...asked]',
+    test: WAITS,
+    name: 'case-55 lock orders',
+    database: true,
+  },
+  {
+    id: 'case-55',
+    bug: 'events are inserted in the order in which they came',
+    file: 'src/settle/record-events.ts',
+    find: '[...offered.first].sort(([a], [b]) => (a < b ? -1 : 1)).map',
+    replace: '[...offered.first].map',
+    test: WAITS,
+    name: 'case-55 lock events',
+    database: true,
+  },
+  {
+    id: 'case-55',
+    bug: 'a deadlock is an error and not a reason to repeat',
+    file: 'src/settle/settler.ts',
+    find: '  if (lostRace(error)) return true\n',
+    replace: '',
+    test: WAITS,
+    name: 'case-55 with a merchant',
+    database: true,
+  },
+  {
+    id: 'case-57',
+    bug: 'one bad item leaves its whole batch undone',
+    file: 'src/settle/settler.ts',
+    find: 'else if (part.length > 1) await this.#split(bucket, part, lock_timeout_ms, end)\n      else await this.#keep(',
+    replace:
+      'else if (part.length > 1) await this.#keepEach(bucket, part, error, end)\n      else await this.#keep(',
+    test: WAITS,
+    name: 'on PostgreSQL.*case-57',
+    database: true,
+  },
+  {
+    id: 'P19',
+    bug: 'lock and load in one statement, with nothing to notice it',
+    file: 'src/store/queries/lock-orders.ts',
+    find: LOCKED_ORDER,
+    replace: `        select seen.* from
+          (select \${ORDER_COLUMNS} from orders
+           where reference = k.reference and tenant = k.tenant and bucket = $1 offset 0) seen,
+          lateral (select 1 from orders where id = seen.id and bucket = $1 for no key update offset 0) locked`,
+    also: [
+      {
+        file: 'src/store/queries/update-orders.ts',
+        find: '      where orders.facts_rev = excluded.facts_rev - 1\n',
+        replace: '',
+      },
+    ],
+    test: TRAPS,
+    name: 'P19 our settle, having waited',
+    database: true,
+  },
+  {
+    id: 'P19',
+    bug: 'orders are read without a lock',
+    file: 'src/store/queries/lock-orders.ts',
+    find: '        for no key update offset 0',
+    replace: '        offset 0',
+    test: TRAPS,
+    name: 'P19 our settle, having waited',
+    database: true,
+  },
+  {
+    id: 'P25',
+    bug: 'who loses the race to insert a placeholder fails',
+    file: 'src/store/queries/insert-orders.ts',
+    find: '    on conflict (reference, tenant, bucket) do nothing\n    returning id, tenant, reference`,',
+    replace: '    returning id, tenant, reference`,',
+    test: TRAPS,
+    name: 'P25 our placeholder',
+    database: true,
+  },
+  {
+    id: 'P19',
+    bug: 'payments are read without a lock',
+    file: 'src/store/queries/lock-payments.ts',
+    find: 'and id <> k.offered_id\n        for no key update offset 0',
+    replace: 'and id <> k.offered_id\n        offset 0',
+    test: TRAPS,
+    name: 'P19 under REPEATABLE READ',
+    database: true,
+  },
+  {
+    id: 'P11',
+    bug: 'nobody looks whether an order moved on under its lock',
+    file: 'src/store/queries/update-orders.ts',
+    find: '      where orders.facts_rev = excluded.facts_rev - 1\n',
+    replace: '',
+    test: TRAPS,
+    name: 'on PostgreSQL P11.*: orders',
+    database: true,
+  },
+  {
+    id: 'P11',
+    bug: 'nobody looks whether a payment moved on under its lock',
+    file: 'src/store/queries/update-payments.ts',
+    find: '      where payments.facts_rev = excluded.facts_rev - 1\n',
+    replace: '',
+    test: TRAPS,
+    name: 'on PostgreSQL P11.*: payments',
+    database: true,
+  },
+  {
+    id: 'P12',
+    bug: 'settled is said before COMMIT is answered',
+    file: 'src/settle/settle.ts',
+    find: 'await allOf([written, options.rehearse ? tx.rollback() : tx.commit()])',
+    replace: 'tx.commit().catch(() => undefined)',
+    test: WAITS,
+    name: 'P11 P12 when written',
+    database: true,
+  },
+  {
+    id: 'P12',
+    bug: 'a COMMIT that came back as ROLLBACK is believed',
+    file: 'src/store/postgres.ts',
+    find: "if ((await this.#session.script('commit')) === 'COMMIT') return",
+    replace: "if ((await this.#session.script('commit')) !== '') return",
+    test: 'src/store/database.test.ts',
+    name: 'on PostgreSQL.*makes a commit after a failed statement a fault',
+    database: true,
+  },
+  {
+    id: 'P49',
+    bug: 'one held lock stalls the whole batch',
+    file: 'src/settle/settler.ts',
+    find: 'else if (errorCode(error) === LOCK_NOT_AVAILABLE) await this.#searchLocked(bucket, part, end)',
+    replace:
+      'else if (errorCode(error) === LOCK_NOT_AVAILABLE) await this.#keepEach(bucket, part, error, end)',
+    test: WAITS,
+    name: 'P49 P11 on the order row, and lets go of',
+    database: true,
+  },
+]
