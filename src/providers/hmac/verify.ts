@@ -4,7 +4,7 @@ import { refusal } from '../../facts/refusal.ts'
 import type { Delivery, Verified } from '../contract.ts'
 import { headerLines, singleHeader } from '../header.ts'
 import type { Secret } from '../secret.ts'
-import { base64Bytes, hexBytes, matchingSecret } from '../signature.ts'
+import { base64Bytes, digestBytes, hexBytes, matchingSecret } from '../signature.ts'
 import { outsideWindow } from '../time-window.ts'
 import type { HmacScheme, SignedPart } from './scheme.ts'
 import { DIGEST_BYTES } from './scheme.ts'
@@ -63,7 +63,7 @@ export function digest(
 ): Buffer {
   const hmac = createHmac(scheme.algorithm, key)
   for (const part of parts) hmac.update(typeof part === 'object' ? part.text : (values[part] ?? ''))
-  return hmac.digest()
+  return digestBytes(hmac)
 }
 
 function readDigests(scheme: HmacScheme, lines: readonly string[]): readonly Buffer[] {

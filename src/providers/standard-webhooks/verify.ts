@@ -4,7 +4,7 @@ import { refusal } from '../../facts/refusal.ts'
 import type { Delivery, Verified } from '../contract.ts'
 import { headerLines, singleHeader } from '../header.ts'
 import type { Secret } from '../secret.ts'
-import { base64Bytes, matchingSecret } from '../signature.ts'
+import { base64Bytes, digestBytes, matchingSecret } from '../signature.ts'
 import { outsideWindow } from '../time-window.ts'
 
 const DIGEST_BYTES = 32
@@ -38,7 +38,7 @@ export function verifyStandardWebhook(
   const given = readSignatures(headerLines(delivery, `${family}-signature`))
   if (given.length === 0) return refusal('signature_malformed', `${family}-signature has no usable v1 entry`)
   const digestWith = (key: Buffer) =>
-    createHmac('sha256', key).update(`${id}.${timestamp}.`).update(delivery.body).digest()
+    digestBytes(createHmac('sha256', key).update(`${id}.${timestamp}.`).update(delivery.body))
   const secret = matchingSecret(setup.secrets, digestWith, given)
   if (secret === null)
     return refusal('signature_wrong', `no v1 entry matches any of ${setup.secrets.length} secret(s)`)

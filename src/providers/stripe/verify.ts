@@ -4,7 +4,7 @@ import { refusal } from '../../facts/refusal.ts'
 import type { Delivery, Verified } from '../contract.ts'
 import { headerLines } from '../header.ts'
 import type { Secret } from '../secret.ts'
-import { hexBytes, matchingSecret } from '../signature.ts'
+import { digestBytes, hexBytes, matchingSecret } from '../signature.ts'
 import { outsideWindow } from '../time-window.ts'
 
 const HEADER = 'stripe-signature'
@@ -33,7 +33,7 @@ export function verifyStripe(
   }
   for (const [stamp, given] of signed) {
     const digestWith = (key: Buffer) =>
-      createHmac('sha256', key).update(`${stamp}.`).update(delivery.body).digest()
+      digestBytes(createHmac('sha256', key).update(`${stamp}.`).update(delivery.body))
     const secret = matchingSecret(secrets, digestWith, given)
     if (secret === null) continue
     const signed_at_ms = Number(stamp) * 1000

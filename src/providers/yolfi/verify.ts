@@ -6,7 +6,7 @@ import { textIn } from '../field.ts'
 import { headerLines, singleHeader } from '../header.ts'
 import { parseJsonBody } from '../json-body.ts'
 import type { Secret } from '../secret.ts'
-import { base64Bytes, matchingSecret } from '../signature.ts'
+import { base64Bytes, digestBytes, matchingSecret } from '../signature.ts'
 
 const SIGNATURE = 'x-yolfi-signature'
 const EVENT_ID = 'x-yolfi-event-id'
@@ -22,7 +22,7 @@ export function verifyYolfi(secrets: readonly Secret[], delivery: Delivery): Ver
   const given = header === null ? null : base64Bytes(header, DIGEST_BYTES)
   if (given === null)
     return refusal('signature_malformed', `${SIGNATURE} is repeated or not the base64 of 32 bytes`)
-  const digestWith = (key: Buffer) => createHmac('sha256', key).update(delivery.body).digest()
+  const digestWith = (key: Buffer) => digestBytes(createHmac('sha256', key).update(delivery.body))
   const secret = matchingSecret(secrets, digestWith, [given])
   if (secret === null)
     return refusal('signature_wrong', `${SIGNATURE} matches none of ${secrets.length} secret(s)`)
