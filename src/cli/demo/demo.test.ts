@@ -269,7 +269,7 @@ describe('the demo on the embedded database', () => {
 
     const second = await paidonce([...demo, '--orders', '14'])
     expect(second.json().orders).toBe(14)
-  })
+  }, 120_000)
 
   it('does not touch a database that no demo made', async () => {
     const other = ownDirectory()

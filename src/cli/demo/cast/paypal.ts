@@ -19,8 +19,8 @@ function scriptAt(fake: FakePaypal): Script {
     happenings.happening(`pay ${seed}`, 2, () => {
       fake.pay({ seed, amount_minor, currency, order: reference })
       payments += 1
-      // By now the key of the signatures is known, so that it is the answers to look-ups that are lost.
-      if (payments === 3) fake.faults.lost_answers = 2
+      // By now key and token are there, so that it is the answer to one look-up that is lost.
+      if (payments === 6) fake.faults.lost_answers = 1
     })
   const refund = (sale: Sale, part_minor: bigint) =>
     happenings.happening(
