@@ -15,6 +15,16 @@ export const RECEIVE = [
     database: true,
   },
   {
+    id: 'case-02',
+    bug: 'the stored body goes through another charset',
+    file: 'src/receive/translate-delivery.ts',
+    find: '    body: delivery.body,',
+    replace: "    body: Buffer.from(Buffer.from(delivery.body).toString('latin1')),",
+    test: SERVER,
+    name: 'on PostgreSQL.*case-01 case-02',
+    database: true,
+  },
+  {
     id: 'case-03',
     bug: 'a wrong clock is told to nobody',
     file: 'src/receive/refusal-watch.ts',
