@@ -223,7 +223,9 @@ withPostgres('commands', (open, url) => {
   it('lists exceptions with what to do', async () => {
     const database = await open()
     await openShop(database).deliver(stripeEvents.chargeSucceeded(SALE))
-    expect((await run('exceptions')).out).toMatch(/register it, or refund the payment\.\n {2}Next: register .*\n\n1 shown\. .*\n$/)
+    expect((await run('exceptions')).out).toMatch(
+      /register it, or refund the payment\.\n {2}Next: register .*\n\n1 shown\. .*\n$/,
+    )
     expect(await json<unknown[]>('exceptions', '--kind', 'unknown_order')).toHaveLength(1)
     expect((await run('exceptions', '--kind', 'late_reversal')).out).toBe('Nothing waits for a decision.\n')
   })

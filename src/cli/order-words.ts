@@ -1,5 +1,5 @@
-import { isMoneyField } from './money-field.ts'
 import type { OrderStory } from './order-story.ts'
+import { orderTimeline } from './order-timeline.ts'
 import { list, money, table, time } from './table.ts'
 
 /** An order for people: where it stands, then what happened. */
@@ -65,58 +65,8 @@ export function orderInWords(story: OrderStory): string {
       ),
     open.length > 0 &&
       open.map(({ severity, kind, message }) => `${severity}: ${kind}\n  ${message}\n`).join(''),
-    table(['when (UTC)', 'what', 'told by, or how it ended'], timeline(story)),
+    table(['when (UTC)', 'what happened', 'because'], orderTimeline(story)),
   ]
     .filter((part) => part !== false)
     .join('\n')
-}
-
-interface Entry {
-  readonly at: Date
-  readonly what: string
-  readonly rest: string
-}
-
-function timeline(story: OrderStory): [string, string, string][] {
-  const entries: Entry[] = [
-    ...story.facts.map((fact) => ({
-      at: fact.recorded_at,
-      what: `${fact.about}: ${fact.fact_key}${describe(fact.content)}${fact.live ? '' : ' (taken back)'}`,
-      rest: fact.witnesses.map(witnessInWords).join('\n') || 'nobody any more',
-    })),
-    ...story.exceptions.map((exception) => ({
-      at: exception.opened_at,
-      what: `exception ${exception.kind}`,
-      rest: exception.closed_at === null ? exception.state : `closed ${time(exception.closed_at)}`,
-    })),
-    ...story.effects.map((effect) => ({
-      at: effect.created_at,
-      what: `effect ${effect.topic}${effect.item === '-' ? '' : ` ${effect.item}`}${effectState(effect.payload)}`,
-      rest: `${effect.state}${effect.finished_at === null ? '' : ` ${time(effect.finished_at)}`}, ${effect.attempts} attempts`,
-    })),
-  ]
-  // What one transaction wrote stays in the order in which it was derived: facts, exceptions, effects.
-  return entries
-    .map((entry, place) => ({ ...entry, place }))
-    .sort((a, b) => a.at.getTime() - b.at.getTime() || a.place - b.place)
-    .map(({ at, what, rest }) => [time(at), what, rest])
-}
-
-function effectState(payload: Readonly<Record<string, unknown>>): string {
-  return typeof payload.state === 'string' ? ` -> ${payload.state}` : ''
-}
-
-function describe(content: object): string {
-  const told = content as Record<string, unknown>
-  const currency = typeof told.currency === 'string' ? told.currency : null
-  const amounts = Object.entries(told).flatMap(([name, value]) =>
-    isMoneyField(name, value) && currency !== null ? [money(value, currency)] : [],
-  )
-  return amounts.length > 0 ? ` (${amounts.join(', ')})` : ''
-}
-
-function witnessInWords(witness: OrderStory['facts'][number]['witnesses'][number]): string {
-  if (witness.event_key === null) return witness.source_kind
-  const again = witness.copies > 0n ? `, came ${witness.copies + 1n} times` : ''
-  return `${witness.type} ${witness.event_key}${again}`
 }

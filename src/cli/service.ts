@@ -37,6 +37,7 @@ export async function startService(paidonce: PaidOnce, options: ServiceOptions):
   const http = options.http ? await listen(paidonce, options.http) : null
   const apart = options.deliver ? await ownDatabase(paidonce) : null
   const worker = options.deliver ? await startWorker(paidonce, apart ?? paidonce.database, options) : null
+  if (options.sweep) await paidonce.markMended()
   const sweeper = options.sweep ? startSweeper(paidonce, options) : null
   return {
     http,
@@ -119,6 +120,7 @@ export async function workOnce(paidonce: PaidOnce, options: WorkOptions): Promis
   await paidonce.reconciler.runDue()
   await paidonce.sweeper.runOnce()
   await paidonce.lookups.runOnce()
+  await paidonce.markMended()
   await sweeper.runOnce()
   await paidonce.watcher.runOnce()
   const worker = workerOf(paidonce, database, options)
