@@ -147,7 +147,7 @@ describe('P23 what each policy makes of what is told about a paid order', () => 
     })
   }
 
-  it('a prevented dispute is a refund and no chargeback, told once or twice', () => {
+  it('P23 a prevented dispute is a refund and no chargeback, told once or twice', () => {
     expect(told([opened, later('prevented'), preventing]).status).toBe('refunded')
     const both = told([opened, funds('withdrawn', 10_000n), later('prevented'), preventing])
     expect([both.status, both.net_minor]).toEqual(['refunded', 0n])
@@ -413,7 +413,7 @@ describe('P16 case-40 surplus that is given back by itself', () => {
     ])
   })
 
-  it('never gives back more than the surplus, nor what the order needs', () => {
+  it('P16 never gives back more than the surplus, nor what the order needs', () => {
     const money = fc.bigInt({ min: 0n, max: 300n })
     const payment = fc.record({
       captured: money,
@@ -483,7 +483,7 @@ describe('P31 case-45 seq-31 money after the order was closed', () => {
     expect(of('timer', 'refund')).toEqual(['none', asked, ['late/stripe/default/a 10000']])
   })
 
-  it('is exactly one of reopened, a refund under way, or a task for a person', () => {
+  it('P31 case-45 is exactly one of reopened, a refund under way, or a task for a person', () => {
     const policies = fc.constantFrom<Policy['paid_after_close']>('review', 'reopen', 'refund')
     fc.assert(
       fc.property(
@@ -524,7 +524,7 @@ describe('P31 case-45 seq-31 money after the order was closed', () => {
 describe('P32 case-34 nothing to pay', () => {
   const nothing = paid('free', { captured_minor: 0n })
 
-  it('is fulfilled where the order asks for nothing, and raised where it does not', () => {
+  it('P32 case-34 is fulfilled where the order asks for nothing, and raised where it does not', () => {
     const free = derive([nothing], book({ amount_minor: 0n }))
     expect([free.status, access(free), raised(free)]).toEqual(['paid', 'granted', []])
     for (const policy of [
