@@ -27,6 +27,7 @@ function told(facts: readonly Fact[], policy: Partial<Policy> = {}, as_of = NOW)
   return derive([summarize(PAYMENT, state)], book({}, policy), as_of)
 }
 
+const least = (a: bigint, b: bigint) => [a, b].sort((x, y) => (x < y ? -1 : 1))[0]!
 const access = ({ entitlements }: OrderState) => entitlements[0]!.state
 const raised = ({ exceptions }: OrderState) => exceptions.map(({ kind, cause }) => `${kind} ${cause}`)
 const due = ({ refunds_due = [] }: OrderState) =>
@@ -429,7 +430,7 @@ describe('P16 case-40 surplus that is given back by itself', () => {
         fc.constantFrom('refund', 'review', 'reopen'),
         (all, tolerance_minor, late) => {
           const payments = all.map(({ captured, back, pending, disputed, day }, index) => {
-            const refunded_minor = back < captured ? back : captured
+            const refunded_minor = least(back, captured)
             return paid(`p${index}`, {
               captured_minor: captured,
               refunded_minor,
