@@ -4,8 +4,10 @@ import type { Handlers } from './effects/functions.ts'
 import type { Deliverer } from './effects/outcome.ts'
 import type { Mode } from './facts/event.ts'
 import { Fault } from './facts/fault.ts'
+import type { OrderItem } from './facts/order.ts'
 import type { Provider } from './providers/contract.ts'
 import type { BatcherOptions } from './receive/batcher.ts'
+import { readCatalogue } from './receive/catalogue.ts'
 import type { ReceiverOptions } from './receive/receiver.ts'
 import type { PaymentReturn } from './reconcile/payment-return.ts'
 import type { ReconcilerOptions } from './reconcile/reconciler.ts'
@@ -56,6 +58,11 @@ export interface PaidOnceOptions {
    * (`docs/policies.md`). Pinned to each order when it is registered; an order may be registered with options of its own.
    */
   readonly policy?: PolicyOptions | undefined
+  /**
+   * What each price gives, by the provider's price id, for recurring orders registered with `by_price` (`docs/rights.md`).
+   * Pinned to an order when its subscription first has that price. What waits for a price that is added runs by itself.
+   */
+  readonly catalogue?: Readonly<Record<string, readonly OrderItem[]>> | undefined
   /** How effects leave: a deliverer for all, or handlers by topic (`'*'` for the rest). Default: one log line each. */
   readonly effects?: Deliverer | Handlers | undefined
   /** Who is told of exceptions, how, and when not. Default: what `effects` does with `exception.opened`. */
@@ -108,6 +115,7 @@ export function checkOptions(options: PaidOnceOptions): void {
   }
   if (options.alerts !== undefined) readAlerts(options.alerts)
   watchLimits(options.watches)
+  readCatalogue(options.catalogue)
   reconcilerOptions(options.reconcile)
   if (options.confirm_secret !== undefined && options.confirm_secret.trim().length < 32) {
     throw new Fault(

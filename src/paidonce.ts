@@ -14,6 +14,7 @@ import type { Endpoint } from './providers/endpoint.ts'
 import type { LookupAnswer } from './providers/lookup.ts'
 import type { Answer } from './receive/answer.ts'
 import { Batcher } from './receive/batcher.ts'
+import { markMended, readCatalogue } from './receive/catalogue.ts'
 import { checkClock } from './receive/clock-watch.ts'
 import { Decisions } from './receive/decisions.ts'
 import { fetchDelivery } from './receive/fetch.ts'
@@ -122,6 +123,7 @@ export class PaidOnce {
       ids: newIds(),
       topics: topicsOf(options.effects),
       policy: options.policy,
+      catalogue: readCatalogue(options.catalogue),
       onCommitted: () => this.#announce(),
       onHook: (failure: string | null) => {
         if (failure !== null) this.#complain(hookFailed(failure))
@@ -376,6 +378,7 @@ export class PaidOnce {
     })
     const kept = new KeptSweeper(this.settler, this.endpoints, buckets.length, Date.now, { onError })
     await worker.start()
+    await this.markMended()
     kept.start()
     this.lookups.start()
     this.confirms.start()
@@ -405,6 +408,15 @@ export class PaidOnce {
         if (own) await database.close()
       },
     }
+  }
+
+  /**
+   * Marks the orders that wait for a price which `catalogue` knows now: the sweeper of what was kept settles them. Done by
+   * `startWork`. Gives how many there are.
+   */
+  markMended(): Promise<number> {
+    const { catalogue = new Map() } = this.settler.context
+    return markMended(this.database, this.installation.buckets, catalogue, new Date())
   }
 
   /**

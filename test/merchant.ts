@@ -14,7 +14,9 @@ import { readOutcome } from './merchant-books.ts'
 
 export const BUCKET = 0
 
-export type MerchantOptions = Partial<Pick<SettleContext, 'onEntitlement' | 'findOrders' | 'hook_limit_ms'>> &
+export type MerchantOptions = Partial<
+  Pick<SettleContext, 'onEntitlement' | 'findOrders' | 'hook_limit_ms' | 'catalogue'>
+> &
   SettlerOptions & { readonly tenant?: string; readonly now_ms?: () => number }
 
 /** One merchant on a test database: a tenant of its own, a settler, and short ways to tell it things and to read its books. */
@@ -26,7 +28,7 @@ export class Merchant {
   readonly #told = new Map<string, readonly Fact[]>()
 
   constructor(database: Database, options: MerchantOptions = {}) {
-    const { onEntitlement = null, findOrders = null, hook_limit_ms = 1_000 } = options
+    const { onEntitlement = null, findOrders = null, hook_limit_ms = 1_000, catalogue } = options
     this.database = database
     this.tenant = options.tenant ?? `merchant-${randomUUID()}`
     this.context = {
@@ -36,6 +38,7 @@ export class Merchant {
       topics: new Set(['receipt.due', 'exception.opened']),
       onEntitlement,
       findOrders,
+      catalogue,
       hook_limit_ms,
     }
     this.settler = new Settler(this.context, options.now_ms ?? Date.now, options)

@@ -579,6 +579,7 @@ create table subscriptions (
   order_refs text[] not null default '{}'::text[],
   since timestamp with time zone,
   ended_from text,
+  price text,
   constraint subscriptions_pkey PRIMARY KEY (id, bucket),
   constraint subscriptions_known_once UNIQUE (provider_subscription_id, namespace, account, tenant, bucket),
   constraint subscriptions_provider_subscription_id CHECK ((provider_subscription_id <> ''::text))

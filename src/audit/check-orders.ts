@@ -3,6 +3,7 @@ import { deriveOrderBook } from '../rules/derive-order-book.ts'
 import { type OneShotBefore, staleOneShots, withUnjustified } from '../rules/one-shots.ts'
 import type { OrderBook, OrderState } from '../rules/order-state.ts'
 import type { PaymentSummary } from '../rules/payment-state.ts'
+import { stands } from '../rules/plan-effects.ts'
 import { paidOrders } from '../rules/settled-orders.ts'
 import { readStoredBook } from '../rules/stored-book.ts'
 import { summarize, summarizeSubscription } from '../rules/summarize.ts'
@@ -202,6 +203,16 @@ function compareRights({ row, state }: DerivedOrder, stored: readonly Entitlemen
       { state: target.state, quantity: target.quantity },
     )
   })
+  const { rest } = state
+  if (rest !== undefined) {
+    const following = rest === 'held' ? [] : [...rights.values()].filter((right) => stands(right.state))
+    return [
+      ...differences,
+      ...following.flatMap((right) =>
+        compare('entitlements', key(right.item), { state: right.state }, { state: rest }),
+      ),
+    ]
+  }
   if (state.entitlements.length === 0 || state.entitlements.some((target) => target.state === 'held')) {
     return differences
   }

@@ -40,6 +40,7 @@ export async function checkSubscriptions(
           cancel_at: instant(state.cancel_at),
           since: instant(state.since),
           ended_from: state.ended_from,
+          price: state.price,
           payment_ids: payments.map((payment) => payment.row.id),
           order_refs,
           open_exceptions: state.exceptions.length,

@@ -3,6 +3,7 @@ import type { Decision } from './decision.ts'
 import type { DisputeFunds, DisputeStatusReached } from './dispute.ts'
 import type { OrderClosed, OrderTerms } from './order.ts'
 import type { PaymentLink, PaymentMilestoneReached } from './payment.ts'
+import type { PriceItems } from './price-items.ts'
 import type { RefundMilestoneReached, RefundTotal } from './refund.ts'
 import type { Subject } from './subject.ts'
 import type { SubscriptionStatusReached } from './subscription.ts'
@@ -17,6 +18,7 @@ export interface FactContent {
   dispute_funds: DisputeFunds
   order_terms: OrderTerms
   order_closed: OrderClosed
+  price_items: PriceItems
   subscription_status: SubscriptionStatusReached
   decision: Decision
 }

@@ -18,6 +18,8 @@ export interface OrderItem {
 export interface Recurring {
   /** How long access outlasts a period that is not paid yet, milliseconds; left out: the policy `past_due_grace_ms`. */
   readonly grace_ms?: number | undefined
+  /** What the order gives follows the price that its subscription names now, by the catalogue; the terms then name no items. */
+  readonly by_price?: boolean | undefined
 }
 
 /** "Order A-17 costs 19.99 USD and gives these items." Pinned when it is registered; policy is pinned with it. */

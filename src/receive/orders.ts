@@ -14,6 +14,7 @@ import { type Policy, type PolicyOverrides, resolvePolicy } from '../rules/polic
 import { settleItem } from '../settle/item.ts'
 import type { SettleResult } from '../settle/settler.ts'
 import type { Batcher } from './batcher.ts'
+import { itemsProblem, pinnedItems } from './order-items.ts'
 
 /** An order as a merchant registers it: what the buyer was asked for, and what they get for it. */
 export interface OrderRegistration {
@@ -23,7 +24,8 @@ export interface OrderRegistration {
   readonly amount_minor: bigint
   /** ISO 4217 code in upper case, or a token's code. */
   readonly currency: string
-  readonly items: readonly OrderItem[]
+  /** Left out where they follow the price of the subscription (`recurring.by_price`), and only there. */
+  readonly items?: readonly OrderItem[] | undefined
   /** Money that moves after this time does not fulfil the order by itself. ISO 8601 with a zone. */
   readonly expires_at?: string | undefined
   /** Only money of this provider account fulfils the order. */
@@ -117,21 +119,12 @@ export function checkedTerms(order: Omit<OrderRegistration, 'tenant'>): OrderTer
   if (!/^[A-Z0-9]{3,12}$/.test(order.currency)) refuse('give `currency` as an upper-case code such as EUR.')
   if (order.currency.length === 3 && exponentOf(order.currency) === null)
     refuse(`${order.currency} is no ISO 4217 currency.`)
-  if (order.items.length === 0) refuse('name at least one item that the buyer gets.')
-  const seen = new Set<string>()
-  for (const { item, quantity, ...more } of order.items) {
-    if (cleanText(item) === undefined || seen.has(item)) {
-      refuse(
-        `item ${JSON.stringify(item)?.slice(0, 80)} is blank, named twice, over 255 characters, or has control characters.`,
-      )
-    }
-    if (!Number.isSafeInteger(quantity) || quantity < 1 || quantity > MOST_OF_AN_ITEM)
-      refuse(`the quantity of ${item} is not a whole number from 1 to ${MOST_OF_AN_ITEM}.`)
-    if (!isPositive(more.valid_for_ms)) refuse(`\`valid_for_ms\` of ${item} is no whole number from 1 up.`)
-    if (more.valid_until !== undefined && utcTime(more.valid_until) === null)
-      refuse(`\`valid_until\` of ${item} is no ISO 8601 time with a zone.`)
-    seen.add(item)
-  }
+  const { items = [] } = order
+  const by_price = order.recurring?.by_price === true
+  if (by_price && items.length > 0)
+    refuse('its items follow the price, by `catalogue`: leave `items` out, or `recurring.by_price`.')
+  const problem = by_price ? null : itemsProblem(items)
+  if (problem !== null) refuse(problem)
   const expires_at = utcTime(order.expires_at) ?? undefined
   if (order.expires_at !== undefined && expires_at === undefined)
     refuse('`expires_at` is no ISO 8601 time with a zone.')
@@ -148,11 +141,13 @@ export function checkedTerms(order: Omit<OrderRegistration, 'tenant'>): OrderTer
   return {
     amount_minor,
     currency: order.currency,
-    // In one order, so that registering again is the same statement whatever order the caller's items come in.
-    items: order.items.map(pinnedItem).sort((a, b) => (a.item < b.item ? -1 : 1)),
+    items: pinnedItems(items),
     expires_at,
     account: order.account,
-    recurring: order.recurring && (grace_ms === undefined ? {} : { grace_ms }),
+    recurring: order.recurring && {
+      ...(grace_ms === undefined ? {} : { grace_ms }),
+      ...(by_price ? { by_price } : {}),
+    },
     holder: order.holder,
     policy,
   }
@@ -163,24 +158,6 @@ function given(policy: Partial<Policy> | undefined): PolicyOverrides | undefined
   const said = Object.entries(policy ?? {}).filter(([, value]) => value !== undefined && value !== null)
   return said.length === 0 ? undefined : (Object.fromEntries(said) as PolicyOverrides)
 }
-
-/** What says nothing is left out, so that registering again is the same statement. */
-function pinnedItem({ item, quantity, credits, valid_for_ms, valid_until }: OrderItem): OrderItem {
-  return {
-    item,
-    quantity,
-    ...(credits ? { credits: true } : {}),
-    ...(valid_for_ms === undefined ? {} : { valid_for_ms }),
-    ...(valid_until === undefined ? {} : { valid_until: utcTime(valid_until)! }),
-  }
-}
-
-function isPositive(duration_ms: number | undefined): boolean {
-  return duration_ms === undefined || (Number.isSafeInteger(duration_ms) && duration_ms > 0)
-}
-
-/** As many as a row of `entitlements` can hold. */
-const MOST_OF_AN_ITEM = 2_147_483_647
 
 /** What providers could not carry would never be found again, so it is no reference either. */
 function checkedReference(reference: string): string {

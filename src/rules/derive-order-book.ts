@@ -18,6 +18,7 @@ export function deriveOrderBook(facts: readonly Fact[]): OrderBook {
       terms === undefined || conflicts.some((conflict) => conflict.cause === terms.key) ? null : read(terms),
     closed: firstClosing(closings),
     decisions: standingDecisions(ofKind(statements, 'decision').map((statement) => statement.content)),
+    ...pricesOf(ofKind(statements, 'price_items')),
     conflicted: conflicts.length > 0,
   }
 }
@@ -33,6 +34,11 @@ function read({ content }: StatementOf<'order_terms'>): OrderBook['terms'] {
     ...(content.holder === undefined ? {} : { holder: content.holder }),
     policy: readPolicy({ ...content.pinned, ...content.policy }),
   }
+}
+
+function pricesOf(pinned: readonly StatementOf<'price_items'>[]): Pick<OrderBook, 'prices'> {
+  if (pinned.length === 0) return {}
+  return { prices: Object.fromEntries(pinned.map(({ content }) => [content.price, content.items])) }
 }
 
 /** The same items in another order, or one item on two lines, are the same terms. */

@@ -1,5 +1,5 @@
 import type { Decision } from '../facts/decision.ts'
-import type { EntitlementTarget } from '../facts/entitlement.ts'
+import type { EntitlementState, EntitlementTarget } from '../facts/entitlement.ts'
 import type { ExceptionDue } from '../facts/exception.ts'
 import type { OrderItem, Recurring } from '../facts/order.ts'
 import type { Policy } from './policy.ts'
@@ -27,6 +27,8 @@ export interface OrderBook {
     readonly by_person?: true
   } | null
   readonly decisions: readonly Decision[]
+  /** What each price gives that a subscription of the order has named and the catalogue knew. Left out where there are none. */
+  readonly prices?: Readonly<Record<string, readonly OrderItem[]>>
   /** True when two different terms are known for one reference. */
   readonly conflicted: boolean
 }
@@ -72,6 +74,11 @@ export interface OrderState {
   readonly surplus_minor: bigint
   /** One per item of the terms; empty while there are no terms. */
   readonly entitlements: readonly EntitlementTarget[]
+  /**
+   * What becomes of rights that stand and that no entitlement names, while nobody knows what is to be given; nothing
+   * that is over comes back by it. Left out where it is known: they are revoked.
+   */
+  readonly rest?: EntitlementState | 'held'
   readonly exceptions: readonly ExceptionDue[]
   /** What is to be given back without asking anyone, by policy; left out where nothing is. */
   readonly refunds_due?: readonly RefundDue[]

@@ -52,7 +52,8 @@ export function planEffects(
   if (is_fulfilled && !was_fulfilled) effects.push(receipt(order.reference, target))
   const { sent = [] } = order
   const refunds = planRefunds(order.reference, sent, target)
-  const receipts = is_fulfilled ? [] : sent.filter((row) => row.topic === 'receipt.due' && isUntried(row))
+  const stays = is_fulfilled || target.rest === 'granted' || target.rest === 'held'
+  const receipts = stays ? [] : sent.filter((row) => row.topic === 'receipt.due' && isUntried(row))
   return {
     entitlements,
     effects: [...effects, ...refunds.effects],
@@ -79,10 +80,30 @@ function* wantedRows(
     named.add(item)
     if (state !== 'held') yield { item, quantity, state }
   }
+  if (target.rest !== undefined) {
+    yield* followingRows(before, named, target.rest)
+    return
+  }
   if (named.size === 0 || target.entitlements.some(({ state }) => state === 'held')) return
   for (const { item, quantity, state } of before.values()) {
     if (!named.has(item) && state !== 'none') yield { item, quantity, state: 'revoked' }
   }
+}
+
+/** Rights that stand follow; what is over does not come back. */
+function* followingRows(
+  before: ReadonlyMap<string, EntitlementBefore>,
+  named: ReadonlySet<string>,
+  rest: NonNullable<OrderState['rest']>,
+): Generator<WantedRow> {
+  if (rest === 'held') return
+  for (const { item, quantity, state } of before.values())
+    if (!named.has(item) && stands(state)) yield { item, quantity, state: rest }
+}
+
+/** It is given, or may come back. */
+export function stands(state: EntitlementState): boolean {
+  return state === 'granted' || state === 'suspended'
 }
 
 /** How a stored right becomes the wanted one; empty where it is that already. */

@@ -21,7 +21,7 @@ const REFUNDED = { refunded_minor: 10000n }
 
 function subscription(more: Partial<SubscriptionSummary> = {}): SubscriptionSummary {
   const since = '2025-03-01T00:00:00Z'
-  const known = { period_end: END, cancel_at: null, since, ended_from: null, orders: ['A-17'] }
+  const known = { period_end: END, cancel_at: null, since, ended_from: null, price: null, orders: ['A-17'] }
   return { id: 'sub_1', account: 'default', status: 'active', ...known, ...more }
 }
 

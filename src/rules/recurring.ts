@@ -7,6 +7,7 @@ import { orderExceptions } from './order-exceptions.ts'
 import { type OrderStanding, standingOf } from './order-standing.ts'
 import type { OrderBook, OrderState, OrderStatus } from './order-state.ts'
 import type { PaymentSummary } from './payment-state.ts'
+import { pricedItems, restOf, unmappedPrices } from './priced-items.ts'
 import { raise } from './raise.ts'
 import { subscriptionRight, type TimedRight, together } from './subscription-right.ts'
 import type { SubscriptionSummary } from './subscription-state.ts'
@@ -46,15 +47,20 @@ export function deriveRecurring(
   const paid = periods.filter((period) => period.paid_in_full)
   const present = presentOf(periods) ?? standingOf(reference, book.terms!, book, [])
   const told = subscriptions.filter(({ status }) => status !== 'unknown')
-  const right = told.length > 0 ? rightOf(book, told, paid, as_of) : null
+  const rights = rightsOf(book, told, paid, as_of)
+  const right = rights.length > 0 ? together(rights) : null
+  const money = moneyOf(present, periods, reading)
   const kept = !book.conflicted && reading.keptAt(present)
-  const state = book.conflicted
-    ? 'held'
-    : kept
-      ? 'granted'
-      : allowed(right, moneyOf(present, periods, reading))
+  const state = book.conflicted ? 'held' : kept ? 'granted' : allowed(right, money)
   const spent = reading.targetState(present)
-  const items = itemTargets({ items: book.terms!.items, state, spent, kept, standings: paid }, as_of)
+  const deciding = told.filter((_, place) => rights[place]!.state === right?.state)
+  const priced = pricedItems(book, deciding)
+  const some_held = right?.state !== 'held' && rights.some((own) => own.state === 'held')
+  const rest = restOf(book, priced, state, some_held)
+  // What was bought and never given is asked for even when the subscription is over.
+  const owed =
+    (right?.state === 'granted' && state === 'granted') || (money === 'granted' && book.prices === undefined)
+  const items = itemTargets({ items: priced.items, state, spent, kept, standings: paid }, as_of)
   const status = reading.statusOf(present)
   const open = status === 'awaiting_payment' && book.closed === null && right?.state !== 'granted'
   const { kept_until, open_until } = present.ruling
@@ -64,7 +70,12 @@ export function deriveRecurring(
     net_minor: sum(periods, (period) => period.all.net_minor),
     surplus_minor: sum(periods, (period) => period.surplus_minor),
     entitlements: items.entitlements,
-    exceptions: [...periodExceptions(periods, right), ...severalOrders(reference, subscriptions)],
+    ...(rest === undefined ? {} : { rest }),
+    exceptions: [
+      ...periodExceptions(periods, right),
+      ...severalOrders(reference, subscriptions),
+      ...(owed ? unmappedPrices(reference, priced, deciding) : []),
+    ],
     next_wakeup: earliest([
       ...items.wakeups,
       ...reading.wakeups(present),
@@ -139,12 +150,12 @@ function broughtAnything({ payments }: OrderStanding): boolean {
   )
 }
 
-function rightOf(
+function rightsOf(
   book: OrderBook,
   subscriptions: readonly SubscriptionSummary[],
   paid: readonly OrderStanding[],
   as_of: string,
-): TimedRight {
+): TimedRight[] {
   const { policy, recurring } = book.terms!
   const last = paid.at(-1)
   const terms = {
@@ -152,7 +163,7 @@ function rightOf(
     canceled: policy.subscription_canceled,
     paid_at: last === undefined ? null : paidAt(last),
   }
-  return together(subscriptions.map((subscription) => subscriptionRight(subscription, terms, as_of)))
+  return subscriptions.map((subscription) => subscriptionRight(subscription, terms, as_of))
 }
 
 /** What the subscription gives, as far as the money allows it. Where no subscription is told, the money alone decides. */

@@ -11,7 +11,14 @@ const AFTER_GRACE = '2025-04-10T00:00:00Z'
 const GRACE_ENDS = '2025-04-04T00:00:00.000Z'
 
 function subscription(more: Partial<SubscriptionSummary>): SubscriptionSummary {
-  const known = { period_end: END, cancel_at: null, since: SINCE, ended_from: null, orders: ['A'] }
+  const known = {
+    period_end: END,
+    cancel_at: null,
+    since: SINCE,
+    ended_from: null,
+    price: null,
+    orders: ['A'],
+  }
   return { id: 'sub_1', account: 'default', status: 'active', ...known, ...more }
 }
 

@@ -37,6 +37,8 @@ export interface SubscriptionSummary {
   readonly cancel_at: string | null
   readonly since: string | null
   readonly ended_from: SubscriptionStatus | null
+  /** The provider's id of the price that it has now; null where none is told. */
+  readonly price: string | null
   /** Every order that it settles; more than one is a contradiction. */
   readonly orders: readonly string[]
 }

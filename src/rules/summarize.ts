@@ -31,6 +31,6 @@ export function summarizeSubscription(
   state: SubscriptionState,
   orders: readonly string[],
 ): SubscriptionSummary {
-  const { status, period_end, cancel_at, since, ended_from } = state
-  return { id, account, status, period_end, cancel_at, since, ended_from, orders }
+  const { status, period_end, cancel_at, since, ended_from, price } = state
+  return { id, account, status, period_end, cancel_at, since, ended_from, price, orders }
 }

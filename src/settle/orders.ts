@@ -11,6 +11,7 @@ import type { PaymentSummary } from '../rules/payment-state.ts'
 import { type EntitlementChange, planEffects } from '../rules/plan-effects.ts'
 import { paidOrders } from '../rules/settled-orders.ts'
 import { readStoredBook } from '../rules/stored-book.ts'
+import type { SubscriptionSummary } from '../rules/subscription-state.ts'
 import { summarize } from '../rules/summarize.ts'
 import type { Transaction } from '../store/database.ts'
 import { insertOrders } from '../store/queries/insert-orders.ts'
@@ -294,7 +295,8 @@ function takeInOrderFacts(
   if (fresh.length > 0 || draft.refold || unread) readBook(draft)
 }
 
-function readBook(draft: OrderDraft): void {
+/** Reads the book anew from the order's facts, all of which must be there. */
+export function readBook(draft: OrderDraft): void {
   draft.book = deriveOrderBook(draft.facts)
   draft.book_changed = true
 }
@@ -317,15 +319,7 @@ export function deriveDraft(work: Work, draft: OrderDraft, siblings: Siblings): 
     if (payment?.state) summaries.push(summarize(payment.subject, payment.state))
     else summaries.push(summarizeRow(payment?.row ?? siblings.payments.get(id)!))
   }
-  const settling = new Map(
-    [...draft.subscriptions].map((subscription) => [subscription.row!.id, subscription]),
-  )
-  const subscriptions = draft.subscription_ids.map((id) => {
-    const locked = settling.get(id)
-    return locked
-      ? summarizeSubscriptionDraft(locked)
-      : summarizeSubscriptionRow(siblings.subscriptions.get(id)!)
-  })
+  const subscriptions = subscriptionsOf(draft, siblings)
   const as_of = work.as_of.toISOString()
   const derived = deriveOrder(draft.key.reference, draft.book, summaries, as_of, subscriptions)
   draft.state = withUnjustified(draft.key.reference, draft.sent, derived, summaries)
@@ -340,6 +334,19 @@ export function deriveDraft(work: Work, draft: OrderDraft, siblings: Siblings): 
   draft.entitlements = plan.entitlements
   draft.effects = plan.effects
   draft.withdrawn = plan.withdrawn
+}
+
+/** What its subscriptions amount to. */
+export function subscriptionsOf(draft: OrderDraft, siblings: Siblings): SubscriptionSummary[] {
+  const settling = new Map(
+    [...draft.subscriptions].map((subscription) => [subscription.row!.id, subscription]),
+  )
+  return draft.subscription_ids.map((id) => {
+    const locked = settling.get(id)
+    return locked
+      ? summarizeSubscriptionDraft(locked)
+      : summarizeSubscriptionRow(siblings.subscriptions.get(id)!)
+  })
 }
 
 /** What the order step needs of a payment, from its row. */

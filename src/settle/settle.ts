@@ -20,11 +20,12 @@ import {
   orderDraft,
 } from './orders.ts'
 import { changesOrder, settlePayments } from './payments.ts'
+import { adoptPrices } from './prices.ts'
 import type { Recorded } from './record-events.ts'
 import { type RightDraft, settleRights } from './rights.ts'
 import { emptyIntake, type Intake } from './statement.ts'
 import { changesSettled, settleSubscriptions, subscriptionNamed } from './subscriptions.ts'
-import { DormantFacts, type Work } from './work.ts'
+import { type Catalogue, DormantFacts, type Work } from './work.ts'
 import { type Kept, NOTHING_WRITTEN, startWriting, type Writing } from './write.ts'
 
 /** What settling needs besides the items. */
@@ -35,6 +36,8 @@ export interface SettleContext extends HookContext {
   readonly topics: ReadonlySet<string>
   /** The installation's own policy, pinned to each order when it is registered. Default: the defaults of the rules. */
   readonly policy?: PolicyOptions | undefined
+  /** What each price gives now; pinned to an order when its subscription first has that price. */
+  readonly catalogue?: Catalogue | undefined
   readonly findOrders: FindOrders | null
   /** Hears of each commit that may have left effects. */
   readonly onCommitted?: (() => void) | undefined
@@ -91,6 +94,8 @@ export async function settle(
   }
 }
 
+const NO_CATALOGUE: Catalogue = new Map()
+
 async function attempt(
   context: SettleContext,
   bucket: number,
@@ -113,6 +118,7 @@ async function attempt(
       ids: context.ids,
       topics: context.topics,
       policy: context.policy ?? {},
+      catalogue: context.catalogue ?? NO_CATALOGUE,
       with_dormant,
     }
     const { kept, writing } = await settleClaimed(context, work, claimed, options, reached)
@@ -245,7 +251,9 @@ async function deriveOrders(
     if (reason !== undefined) failed.set(order, reason)
   }
   if (context.findOrders) await findTerms(context, context.findOrders, work, orders, intake, failed)
-  for (const order of orders.values()) if (!failed.has(order)) deriveDraft(work, order, siblings)
+  const deriving = [...orders.values()].filter((order) => !failed.has(order))
+  if (work.catalogue.size > 0) await adoptPrices(work, deriving, siblings, intake)
+  for (const order of deriving) deriveDraft(work, order, siblings)
 }
 
 /** Asks the merchant's own tables for the terms of placeholders, all of one tenant in one call. */

@@ -198,6 +198,7 @@ export function changesSettled({ row, state, order_refs }: SubscriptionDraft): b
   return (
     row.status !== state.status ||
     row.ended_from !== state.ended_from ||
+    row.price !== state.price ||
     !sameNames(row.order_refs, order_refs) ||
     !sameTime(row.period_end, state.period_end) ||
     !sameTime(row.cancel_at, state.cancel_at) ||

@@ -1,7 +1,11 @@
 import { Fault } from '../facts/fault.ts'
+import type { OrderItem } from '../facts/order.ts'
 import type { PolicyOptions } from '../rules/policy.ts'
 import type { Transaction } from '../store/database.ts'
 import type { Ids } from '../store/queries/take-ids.ts'
+
+/** Items by the provider's price id. */
+export type Catalogue = ReadonlyMap<string, readonly OrderItem[]>
 
 /** The one transaction that a batch is settled in. */
 export interface Work {
@@ -15,6 +19,8 @@ export interface Work {
   readonly topics: ReadonlySet<string>
   /** The installation's own policy, for orders that are registered now. */
   readonly policy: PolicyOptions
+  /** What each price of a provider gives, for orders that follow their price. */
+  readonly catalogue: Catalogue
   /** Also read facts that lost their last witness to a replay; asked for when the store shows that there are some. */
   readonly with_dormant: boolean
 }

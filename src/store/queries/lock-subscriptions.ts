@@ -29,11 +29,11 @@ const UPDATE: Statement = {
   text: `
     update subscriptions s set
       facts_rev = s.facts_rev + 1, updated_at = $2, status = u.status, period_end = u.period_end, cancel_at = u.cancel_at,
-      open_exceptions = u.open_exceptions, since = u.since, ended_from = u.ended_from,
+      open_exceptions = u.open_exceptions, since = u.since, ended_from = u.ended_from, price = u.price,
       payment_ids = u.payment_ids::bigint[], order_refs = u.order_refs::text[]
     from unnest($3::bigint[], $4::bigint[], $5::text[], $6::timestamptz[], $7::timestamptz[], $8::int[],
-      $9::timestamptz[], $10::text[], $11::text[], $12::text[])
-      as u(id, facts_rev, status, period_end, cancel_at, open_exceptions, since, ended_from, payment_ids, order_refs)
+      $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::text[])
+      as u(id, facts_rev, status, period_end, cancel_at, open_exceptions, since, ended_from, price, payment_ids, order_refs)
     where s.id = u.id and s.bucket = $1 and s.facts_rev = u.facts_rev
     returning s.id`,
 }
@@ -83,6 +83,7 @@ export async function updateSubscriptions(
     subscriptions.map((subscription) => subscription.open_exceptions),
     subscriptions.map((subscription) => subscription.state.since),
     subscriptions.map((subscription) => subscription.state.ended_from),
+    subscriptions.map((subscription) => subscription.state.price),
     subscriptions.map((subscription) => arrayLiteral(subscription.payment_ids)),
     subscriptions.map((subscription) => arrayLiteral(subscription.order_refs)),
   ])

@@ -18,6 +18,8 @@ export interface SubscriptionRow extends SubscriptionKey {
   readonly cancel_at: Date | null
   readonly since: Date | null
   readonly ended_from: SubscriptionStatus | null
+  /** The provider's id of the price that it has now. */
+  readonly price: string | null
   /** The payments that name it. */
   readonly payment_ids: readonly bigint[]
   /** The orders that it settles. */
@@ -26,7 +28,7 @@ export interface SubscriptionRow extends SubscriptionKey {
 
 /** Columns in the order in which `SubscriptionRow` names them, for select lists. */
 export const SUBSCRIPTION_COLUMNS = `id, facts_rev, open_exceptions, tenant, namespace, account, provider_subscription_id,
-  status, period_end, cancel_at, since, ended_from, payment_ids, order_refs`
+  status, period_end, cancel_at, since, ended_from, price, payment_ids, order_refs`
 
 /** A string that is equal exactly for subscriptions under one lock. */
 export function subscriptionLock(key: SubscriptionKey): string {
@@ -43,6 +45,7 @@ export function summarizeSubscriptionRow(row: SubscriptionRow): SubscriptionSumm
     cancel_at: row.cancel_at?.toISOString() ?? null,
     since: row.since?.toISOString() ?? null,
     ended_from: row.ended_from,
+    price: row.price,
     orders: row.order_refs,
   }
 }
