@@ -18,7 +18,9 @@ export const player: Player = {
     return walletActor({
       standIn,
       follow: async ({ url, fields }) => {
-        await fetch(url, { method: 'POST', body: new URLSearchParams(fields) })
+        // The browser tries again when the page does not load.
+        const post = () => fetch(url, { method: 'POST', body: new URLSearchParams(fields) })
+        await post().catch(post)
       },
       pay: (payment) => standIn.change(payment, 'COMPLETE'),
       giveUp: (payment) => standIn.change(payment, 'CANCELED'),
