@@ -16,8 +16,8 @@ export function readCatalogue(given: Readonly<Record<string, readonly OrderItem[
         `Price ${JSON.stringify(price).slice(0, 80)} of \`catalogue\`: ${what}`,
       )
     }
-    if (cleanText(price) !== price)
-      refuse("give the provider's price id: 1 to 255 characters, no control characters or blanks around it.")
+    if (cleanText(price) === undefined)
+      refuse("give the provider's price id: 1 to 255 characters, no control characters.")
     if (!Array.isArray(items)) refuse('give a list of items.')
     const problem = itemsProblem(items)
     if (problem !== null) refuse(problem)

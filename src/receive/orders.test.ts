@@ -24,6 +24,8 @@ it.each<[string, Partial<OrderRegistration>]>([
   ['a holder with a line break', { holder: 'u\n1' }],
   ['a blank holder', { holder: ' ' }],
   ['a grace before its beginning', { recurring: { grace_ms: -1 } }],
+  ['items beside a price that says them', { recurring: { by_price: true } }],
+  ['no items at all', { items: undefined }],
   ['an item that lasts no time', { items: [{ item: 'pass', quantity: 1, valid_for_ms: 0 }] }],
   ['an end without a zone', { items: [{ item: 'pass', quantity: 1, valid_until: '2026-01-01' }] }],
 ])('P30 refuses %s when it is registered, not when it is paid', (_, part) => {

@@ -4,6 +4,24 @@
 /** @type {readonly import('./list.js').Mutation[]} */
 export const ORDERS = [
   {
+    id: 'case-47',
+    bug: 'an unknown price falls back to a default plan',
+    file: 'src/rules/priced-items.ts',
+    find: 'return Object.hasOwn(prices, price) ? prices[price] : undefined',
+    replace: 'return Object.hasOwn(prices, price) ? prices[price] : Object.values(prices)[0]',
+    test: 'src/rules/priced-items.test.ts',
+    name: 'P26 case-47 \\(b\\)',
+  },
+  {
+    id: 'case-47',
+    bug: 'a plan does not end, since its price is sold no more',
+    file: 'src/rules/priced-items.ts',
+    find: 'return unknown.length > 0 ? state : undefined',
+    replace: "return unknown.length > 0 ? 'held' : undefined",
+    test: 'src/rules/priced-items.test.ts',
+    name: 'P26 case-47 \\(c\\)',
+  },
+  {
     id: 'case-19',
     bug: 'any refund ends the order',
     file: 'src/rules/order-standing.ts',
