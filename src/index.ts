@@ -42,12 +42,12 @@ export type { CapabilitySheet, Delivery, Provider, Verified } from './providers/
 export type { Answer } from './receive/answer.ts'
 export type { DecisionRequest } from './receive/decisions.ts'
 export type { OrderRegistration } from './receive/orders.ts'
-export type { Policy, PolicyOptions } from './rules/policy.ts'
 export type { ReceiveRequest } from './receive/receiver.ts'
 export type { Confirmation } from './reconcile/confirm-order.ts'
 export type { PaymentReturn } from './reconcile/payment-return.ts'
 export type { PaymentStart, StartedPayment } from './reconcile/payment-start.ts'
 export type { ReconcileRequest, ReconciliationReport } from './reconcile/reconciler.ts'
+export type { Policy, PolicyOptions } from './rules/policy.ts'
 export type {
   EntitlementChanged,
   FindOrders,

@@ -1,7 +1,7 @@
 import type { Decision } from '../facts/decision.ts'
 import type { DisputeFunds, DisputeStatusReached } from '../facts/dispute.ts'
 import { decodeContent, type FactContent, type FactKind } from '../facts/fact.ts'
-import type { OrderClosed, OrderTerms } from '../facts/order.ts'
+import type { OrderClosed, OrderItem, OrderTerms } from '../facts/order.ts'
 import type { PaymentMilestoneReached } from '../facts/payment.ts'
 import type { RefundMilestoneReached } from '../facts/refund.ts'
 import type { SubscriptionStatusReached } from '../facts/subscription.ts'
@@ -29,6 +29,7 @@ const WORDS: Words = {
   order_closed: closed,
   subscription_status: subscription,
   decision: decided,
+  price_items: ({ price, items }) => `price ${price} gives ${named(items)}`,
 }
 
 function milestone(told: PaymentMilestoneReached, about: string): string {
@@ -54,9 +55,7 @@ function funds(told: DisputeFunds): string {
 }
 
 function terms(told: OrderTerms): string {
-  const items = told.items
-    .map(({ item, quantity }) => (quantity === 1 ? item : `${quantity} ${item}`))
-    .join(', ')
+  const items = named(told.items)
   const until = told.expires_at === undefined ? '' : `, until ${told.expires_at}`
   const each = told.recurring === undefined ? '' : ' each period'
   return `registered: ${amount(told.amount_minor, told.currency)}${each} for ${items || 'what its price gives'}${until}`
@@ -98,4 +97,8 @@ function amount(amount_minor: bigint, currency: string): string {
 
 function spaced(code: string): string {
   return code.replaceAll('_', ' ')
+}
+
+function named(items: readonly OrderItem[]): string {
+  return items.map(({ item, quantity }) => (quantity === 1 ? item : `${quantity} ${item}`)).join(', ')
 }

@@ -167,7 +167,8 @@ export const EXCEPTION_GUIDE: Readonly<Record<ExceptionKind, ExceptionGuide>> = 
   },
   right_under_review: {
     severity: 'warning',
-    means: 'money came back to us or was decided in part, and a policy says that a person decides about access',
+    means:
+      'money came back to us or was decided in part, and a policy says that a person decides about access',
     next: 'decide to keep access with `paidonce decide`, or leave it suspended and close this',
     ends: FACTS,
   },

@@ -61,13 +61,22 @@ withDatabases('policies in the database', (open) => {
     // The options change, and both orders are registered once more by a process that has the new ones.
     const after = shop(database, { partial_refund: 'keep' }, { tenant: before.tenant })
     expect(await after.outcomes(after.order('A-1', TERMS))).toEqual(['settled'])
-    expect(await after.outcomes(after.order('A-1', { ...TERMS, amount_minor: 1n }))).toEqual(['order_conflict'])
+    expect(await after.outcomes(after.order('A-1', { ...TERMS, amount_minor: 1n }))).toEqual([
+      'order_conflict',
+    ])
     await after.settle(after.order('A-3', TERMS))
     for (const reference of ['A-1', 'A-2', 'A-3']) {
-      const content = { milestone: 'succeeded', amount_minor: 1_995n, currency: 'USD', order: reference } as const
+      const content = {
+        milestone: 'succeeded',
+        amount_minor: 1_995n,
+        currency: 'USD',
+        order: reference,
+      } as const
       const subject = after.payment(reference)
       await after.settle(
-        after.event(`paid ${reference}`, [paymentMilestone(subject, { ...content, moved_at: '2026-01-01T00:00:00Z' })]),
+        after.event(`paid ${reference}`, [
+          paymentMilestone(subject, { ...content, moved_at: '2026-01-01T00:00:00Z' }),
+        ]),
         after.event(`refunded ${reference}`, [refunded(after, reference, 500n)]),
       )
     }
@@ -181,7 +190,8 @@ withDatabases('policies in the database', (open) => {
   it('case-22 takes back a receipt that nobody sent yet, and gives it back when the refund fails', async () => {
     const database = await open()
     const merchant = shop(database)
-    const receipts = async () => (await merchant.effects()).filter((effect) => effect.startsWith('receipt.due'))
+    const receipts = async () =>
+      (await merchant.effects()).filter((effect) => effect.startsWith('receipt.due'))
     await merchant.settle(merchant.order('A-1', TERMS), merchant.event('evt_1', [paid(merchant, 'pi_1')]))
     await merchant.settle(merchant.event('evt_2', [refunded(merchant, 'pi_1')]))
     expect(await receipts()).toEqual(['receipt.due - 0 withdrawn'])
