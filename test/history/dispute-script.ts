@@ -10,6 +10,8 @@ import type { Teller } from './teller.ts'
 
 /** How a dispute goes, from its first notice to its end, by name. */
 export type DisputeCourse =
+  | 'warning_open'
+  | 'inquiry_open'
   | 'inquiry_closed'
   | 'open'
   | 'won'
@@ -31,6 +33,8 @@ export interface DisputeScript {
 
 export const disputeScript: fc.Arbitrary<DisputeScript> = fc.record({
   course: fc.constantFrom<DisputeCourse>(
+    'warning_open',
+    'inquiry_open',
     'inquiry_closed',
     'open',
     'won',
@@ -54,6 +58,8 @@ const OPENED: readonly Step[] = [
 ]
 
 const STEPS: Readonly<Record<DisputeCourse, readonly Step[]>> = {
+  warning_open: [['early_warning', 'needs_response', null]],
+  inquiry_open: [['inquiry', 'needs_response', null]],
   inquiry_closed: [
     ['inquiry', 'needs_response', null],
     ['inquiry', 'withdrawn', null],
@@ -82,16 +88,25 @@ const STEPS: Readonly<Record<DisputeCourse, readonly Step[]>> = {
 }
 
 const WITHHOLDING: readonly DisputeCourse[] = ['open', 'second_stage_open']
+const WINNING: readonly DisputeCourse[] = ['won', 'lost_then_won']
 const LOSING: readonly DisputeCourse[] = ['lost', 'accepted', 'won_then_lost', 'second_stage_lost']
 
-/** Tells a dispute over this amount and reckons what it withholds or loses. */
+export interface DisputeEnd {
+  readonly disputed_minor: bigint
+  readonly lost_minor: bigint
+  readonly won_minor: bigint
+  readonly partly_lost: boolean
+  readonly asked: 'early_warning' | 'inquiry' | null
+}
+
+/** Tells a dispute over this amount and reckons what it withholds, loses or leaves. */
 export function tellDispute(
   teller: Teller,
   subject: PaymentSubject,
   dispute: string,
   money: { readonly amount_minor: bigint; readonly currency: string },
   script: DisputeScript,
-): { disputed_minor: bigint; lost_minor: bigint } {
+): DisputeEnd {
   const part_minor = money.amount_minor / 2n
   const warnings: readonly Step[] = script.warned
     ? [
@@ -128,5 +143,14 @@ export function tellDispute(
       : script.course === 'partly_won'
         ? money.amount_minor - part_minor
         : 0n,
+    won_minor: WINNING.includes(script.course) ? money.amount_minor : 0n,
+    partly_lost: script.course === 'partly_won',
+    asked: askedAtTheEnd(script),
   }
+}
+
+function askedAtTheEnd({ course, warned }: DisputeScript): DisputeEnd['asked'] {
+  if (course === 'inquiry_open') return 'inquiry'
+  if (course !== 'warning_open') return null
+  return warned ? 'inquiry' : 'early_warning'
 }

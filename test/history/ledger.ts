@@ -9,6 +9,8 @@ export interface WrittenEffect {
   readonly order: string
   readonly item: string
   readonly topic: string
+  /** Of a one-shot; null for a level effect. */
+  readonly cause: string | null
   /** Of the entitlement; 0 for a one-shot. */
   readonly revision: number
   /** The entitlement's state that a level effect announces; null for a one-shot. */
@@ -54,6 +56,7 @@ export class Ledger {
         order: reference,
         item: effect.item,
         topic: effect.topic,
+        cause: effect.type === 'one_shot' ? effect.cause : null,
         revision: row?.revision ?? 0,
         announces: row?.state ?? null,
         order_state,

@@ -25,6 +25,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     facts(arrived).filter((fact) => fact.kind !== 'refund_milestone' || fact.content.milestone !== 'failed'),
   'an attempt is the payment': (arrived) => facts(arrived).map(withoutAttempt),
   'a session is money of its own': (arrived) => facts(arrived).filter((fact) => fact.kind !== 'payment_link'),
+  'the policy of the day is asked and not that of the order': (arrived) => facts(arrived).map(withoutPolicy),
 }
 
 function facts(arrived: readonly Message[]): Fact[] {
@@ -105,6 +106,12 @@ function countedPerDelivery(arrived: readonly Message[]): Fact[] {
     }
     return counted
   })
+}
+
+function withoutPolicy(fact: Fact): Fact {
+  if (fact.kind !== 'order_terms') return fact
+  const { policy: _, ...content } = fact.content
+  return { ...fact, content }
 }
 
 function withoutAttempt(fact: Fact): Fact {

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { type OrderTerms, orderClosed } from '../../src/facts/order.ts'
 import { paymentMilestone } from '../../src/facts/payment.ts'
 import type { PaymentSubject } from '../../src/facts/subject.ts'
+import type { PolicyOverrides } from '../../src/rules/policy.ts'
 import type { OrderOutcome, PaymentOutcome } from './history.ts'
 import { NO_MONEY } from './history.ts'
 import {
@@ -14,7 +15,15 @@ import {
   tellPayment,
   wholeAftermath,
 } from './payment-script.ts'
-import { accessOfOne, accessOfSeveral, statusOfOne, statusOfSeveral } from './reckoning.ts'
+import { AFTERMATH_OPTIONS, policyScript, SUM_OPTIONS } from './policy-script.ts'
+import {
+  accessOfOne,
+  accessOfSeveral,
+  endOfSum,
+  type Happened,
+  statusOfOne,
+  statusOfSeveral,
+} from './reckoning.ts'
 import type { Teller } from './teller.ts'
 
 /** How an order goes, by what is paid for it. */
@@ -22,15 +31,20 @@ export type OrderScript = {
   readonly due_minor: bigint
   readonly currency: string
   readonly items: number
+  readonly policy: PolicyOverrides
   /** Tries that come to nothing, before the payments that do. */
   readonly abandoned: readonly AbandonedScript[]
 } & (
   | { readonly kind: 'one' | 'unregistered' | 'wrong_account'; readonly payment: PaymentScript }
   | { readonly kind: 'several'; readonly payments: readonly PaymentScript[] }
-  | { readonly kind: 'short' | 'parts' | 'over' | 'wrong_currency'; readonly payment: PaymentScript }
+  | {
+      readonly kind: 'short' | 'nearly' | 'parts' | 'over' | 'wrong_currency'
+      readonly payment: PaymentScript
+    }
   | {
       readonly kind: 'late'
       readonly payment: PaymentScript
+      readonly by: 'timer' | 'person'
       readonly how: 'canceled' | 'expired'
       readonly by_terms: boolean
     }
@@ -44,7 +58,17 @@ const common = {
   currency: fc.constantFrom('USD', 'EUR', 'JPY', 'KWD'),
   items: fc.integer({ min: 1, max: 3 }),
   abandoned: fc.array(abandonedScript, { maxLength: 2 }),
+  policy: policyScript([...AFTERMATH_OPTIONS, ...SUM_OPTIONS]),
 }
+
+/** How much came is not in question: a tolerance would only blur how much went back. */
+const exact = {
+  ...common,
+  policy: policyScript([...AFTERMATH_OPTIONS, 'surplus', 'paid_after_close', 'partial_payments']),
+}
+
+/** Money comes once and stays, so only what is asked about the sum has a say. */
+const staying = { ...common, policy: policyScript([...SUM_OPTIONS, 'full_refund', 'dispute_opened']) }
 
 const plain = paymentScript(fc.constant({ kind: 'none' }))
 
@@ -52,7 +76,7 @@ export const orderScript: fc.Arbitrary<OrderScript> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
-      ...common,
+      ...exact,
       kind: fc.constant('one' as const),
       payment: paymentScript(anyAftermath),
     }),
@@ -60,14 +84,20 @@ export const orderScript: fc.Arbitrary<OrderScript> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      ...common,
+      ...exact,
       kind: fc.constant('several' as const),
       payments: fc.array(paymentScript(wholeAftermath), { minLength: 2, maxLength: 3 }),
     }),
   },
   fc.record({
-    ...common,
-    kind: fc.constantFrom('short' as const, 'parts' as const, 'over' as const, 'wrong_currency' as const),
+    ...staying,
+    kind: fc.constantFrom(
+      'short' as const,
+      'nearly' as const,
+      'parts' as const,
+      'over' as const,
+      'wrong_currency' as const,
+    ),
     payment: plain,
   }),
   fc.record({
@@ -76,10 +106,11 @@ export const orderScript: fc.Arbitrary<OrderScript> = fc.oneof(
     payment: plain,
   }),
   fc.record({
-    ...common,
+    ...staying,
     kind: fc.constant('late' as const),
     payment: plain,
     how: fc.constantFrom('canceled' as const, 'expired' as const),
+    by: fc.constantFrom('timer' as const, 'person' as const),
     by_terms: fc.boolean(),
   }),
   fc.record({ ...common, kind: fc.constant('closed_after_payment' as const), payment: plain }),
@@ -97,7 +128,7 @@ export interface OrderStory {
 const NAMESPACE = 'stripe'
 const ACCOUNT = 'default'
 
-/** Tells everything that happens to one order and reckons how it ends under the default policy. */
+/** Tells everything that happens to one order and reckons how it ends under its policy. */
 export function tellOrder(teller: Teller, reference: string, script: OrderScript): OrderStory {
   const { due_minor, currency } = script
   const payments: Record<string, PaymentOutcome> = {}
@@ -112,11 +143,11 @@ export function tellOrder(teller: Teller, reference: string, script: OrderScript
     payment: PaymentScript,
     amount_minor = due_minor,
     paid_in = currency,
-  ): PaymentOutcome => {
+  ): Happened => {
     const story = { subject: subject(name), order: reference, amount_minor, currency: paid_in }
-    const outcome = tellPayment(teller, story, payment)
+    const { outcome, happened } = tellPayment(teller, story, payment)
     payments[story.subject.id] = outcome
-    return outcome
+    return happened
   }
   script.abandoned.forEach((abandoned, index) => {
     const story = {
@@ -134,6 +165,7 @@ export function tellOrder(teller: Teller, reference: string, script: OrderScript
       item: `${reference}:item${index}`,
       quantity: index + 1,
     })),
+    ...(Object.keys(script.policy).length > 0 ? { policy: script.policy } : {}),
     ...(script.kind === 'wrong_account' ? { account: 'another' } : {}),
     ...(script.kind === 'late' && script.by_terms ? { expires_at: teller.later() } : {}),
   }
@@ -153,11 +185,11 @@ function tellPayments(
   teller: Teller,
   reference: string,
   script: OrderScript,
-  pay: (name: string, payment: PaymentScript, amount_minor?: bigint, paid_in?: string) => PaymentOutcome,
+  pay: (name: string, payment: PaymentScript, amount_minor?: bigint, paid_in?: string) => Happened,
   subject: (name: string) => PaymentSubject,
   payments: Record<string, PaymentOutcome>,
 ): OrderOutcome {
-  const due = script.due_minor
+  const { due_minor: due, policy } = script
   const paid: OrderOutcome = {
     ...NOTHING,
     status: 'paid',
@@ -170,24 +202,27 @@ function tellPayments(
     case 'one': {
       const end = pay('a', script.payment)
       const net_minor = end.captured_minor - end.refunded_minor - end.lost_minor - end.reversed_minor
-      return { ...paid, net_minor, status: statusOfOne(end), access: accessOfOne(end) }
+      return { ...paid, net_minor, status: statusOfOne(end), access: accessOfOne(end, policy) }
     }
     case 'several': {
       const ends = script.payments.map((payment, index) => pay(`p${index}`, payment))
-      return { ...paid, ...statusOfSeveral(ends, due), access: accessOfSeveral(ends) }
+      return { ...paid, ...statusOfSeveral(ends, due), access: accessOfSeveral(ends, policy) }
     }
     case 'short': {
       const part = due / 2n
       pay('short', script.payment, part)
-      return { ...NOTHING, status: 'underpaid', paid_minor: part, net_minor: part }
+      return endOfSum(part, due, policy)
     }
+    case 'nearly':
+      pay('nearly', script.payment, due - 3n)
+      return endOfSum(due - 3n, due, policy)
     case 'parts':
       pay('part1', script.payment, due / 2n)
       pay('part2', script.payment, due - due / 2n)
       return paid
     case 'over':
       pay('over', script.payment, due + 7n)
-      return { ...paid, status: 'overpaid', paid_minor: due + 7n, net_minor: due + 7n, surplus_minor: 7n }
+      return endOfSum(due + 7n, due, policy)
     case 'wrong_currency':
       pay('foreign', script.payment, due, 'CHF')
       return NOTHING
@@ -199,10 +234,11 @@ function tellPayments(
       return { ...NOTHING, status: 'awaiting_terms' }
     case 'late':
       if (!script.by_terms) {
-        teller.tell(orderClosed(order, { how: script.how, by: 'timer', at: teller.later() }))
+        teller.tell(orderClosed(order, { how: script.how, by: script.by, at: teller.later() }))
       }
       teller.later()
       pay('late', script.payment)
+      if (policy.paid_after_close === 'reopen' && (script.by_terms || script.by !== 'person')) return paid
       return { ...NOTHING, status: 'on_hold', paid_minor: due, net_minor: due }
     case 'closed_after_payment':
       pay('timely', script.payment)

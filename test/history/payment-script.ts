@@ -10,6 +10,7 @@ import type { PaymentSubject } from '../../src/facts/subject.ts'
 import type { PaymentStatus } from '../../src/rules/payment-state.ts'
 import { type DisputeScript, disputeScript, tellDispute } from './dispute-script.ts'
 import { type Figures, NO_MONEY, type PaymentOutcome } from './history.ts'
+import type { Happened } from './reckoning.ts'
 import type { Teller } from './teller.ts'
 
 /** How a try to pay goes. The money side of what follows a success is its aftermath. */
@@ -121,7 +122,11 @@ export interface PaymentStory {
 }
 
 /** Tells a payment that succeeds and what comes after, and reckons how it ends. */
-export function tellPayment(teller: Teller, story: PaymentStory, script: PaymentScript): PaymentOutcome {
+export function tellPayment(
+  teller: Teller,
+  story: PaymentStory,
+  script: PaymentScript,
+): { outcome: PaymentOutcome; happened: Happened } {
   const { subject, amount_minor, currency } = story
   const milestone = reporter(teller, story, script.attempts_named)
   teller.tell(paymentMilestone(subject, { milestone: 'created', amount_minor, currency, order: story.order }))
@@ -139,8 +144,9 @@ export function tellPayment(teller: Teller, story: PaymentStory, script: Payment
     )
   }
   const attempt = script.attempts_named ? attemptId(subject, script.failures + 1) : undefined
-  const figures = tellAftermath(teller, story, script.aftermath, attempt)
-  return { ...figures, status: figures.reversed_minor > 0n ? 'reversed' : 'succeeded' }
+  const happened = tellAftermath(teller, story, script.aftermath, attempt)
+  const status = happened.reversed_minor > 0n ? 'reversed' : 'succeeded'
+  return { outcome: { ...figuresOf(happened), status }, happened }
 }
 
 /** Tells a payment that never collects anything; a released authorisation may look like a refund. */
@@ -162,6 +168,11 @@ export function tellAbandoned(teller: Teller, story: PaymentStory, script: Aband
   return { ...NO_MONEY, status: script.ending satisfies PaymentStatus }
 }
 
+function figuresOf(happened: Happened): Figures {
+  const names = Object.keys(NO_MONEY) as (keyof Figures)[]
+  return Object.fromEntries(names.map((name) => [name, happened[name]] as const)) as unknown as Figures
+}
+
 function attemptId(subject: PaymentSubject, number: number): string {
   return `ch_${subject.id}_${number}`
 }
@@ -181,9 +192,16 @@ function tellAftermath(
   story: PaymentStory,
   aftermath: Aftermath,
   attempt: string | undefined,
-): Figures {
+): Happened {
   const money = { amount_minor: story.amount_minor, currency: story.currency }
-  const collected: Figures = { ...NO_MONEY, captured_minor: money.amount_minor }
+  const collected: Happened = {
+    ...NO_MONEY,
+    captured_minor: money.amount_minor,
+    returned_minor: 0n,
+    won_minor: 0n,
+    partly_lost: false,
+    asked: null,
+  }
   const dispute = `du_${story.subject.id}`
   switch (aftermath.kind) {
     case 'none':
@@ -221,8 +239,9 @@ function tellRefunds(
   teller: Teller,
   { subject, amount_minor, currency }: PaymentStory,
   scripts: readonly RefundScript[],
-): { refunded_minor: bigint; refund_pending_minor: bigint } {
+): { refunded_minor: bigint; refund_pending_minor: bigint; returned_minor: bigint } {
   let refunded_minor = 0n
+  let returned_minor = 0n
   let refund_pending_minor = 0n
   scripts.forEach((script, index) => {
     const left = amount_minor - refunded_minor - refund_pending_minor
@@ -246,8 +265,9 @@ function tellRefunds(
     }
     if (script.course === 'succeeded') refunded_minor += own_minor
     if (script.course === 'pending') refund_pending_minor += own_minor
+    if (script.course === 'failed_later') returned_minor += own_minor
   })
-  return { refunded_minor, refund_pending_minor }
+  return { refunded_minor, refund_pending_minor, returned_minor }
 }
 
 const REFUND_COURSES = {

@@ -1,17 +1,75 @@
+import type { PolicyOverrides } from '../../src/rules/policy.ts'
 import type { Figures, OrderOutcome } from './history.ts'
 
 /**
- * How orders end under the default policy, reckoned from what really happened to each payment. Written apart from the
+ * How orders end under their policies, reckoned from what really happened to each payment. Written apart from the
  * rules on purpose, and only for the shapes that the histories have.
  */
 
+/** What happened to a payment's money, finer than the sums that it ends with. All refunds are made outside. */
+export interface Happened extends Figures {
+  /** Refunds of so much had succeeded and failed later. */
+  readonly returned_minor: bigint
+  /** Disputes about so much were won. */
+  readonly won_minor: bigint
+  readonly partly_lost: boolean
+  /** What is only asked about, without money, at the end. */
+  readonly asked: 'early_warning' | 'inquiry' | null
+}
+
+type Access = 'granted' | 'suspended' | 'revoked'
+
+const MEANING: Readonly<Record<string, Access>> = {
+  keep: 'granted',
+  suspend: 'suspended',
+  review: 'suspended',
+  revoke: 'revoked',
+}
+
+/** What the order says of an option, or what it is for an order that says nothing. */
+function answer(policy: PolicyOverrides, option: string, usually: string): Access {
+  return MEANING[String(policy[option] ?? usually)]!
+}
+
+function strictest(answers: readonly Access[]): Access {
+  if (answers.includes('revoked')) return 'revoked'
+  return answers.includes('suspended') ? 'suspended' : 'granted'
+}
+
+function afterReversal(policy: PolicyOverrides): Access {
+  // A grace that is told is never over in these histories.
+  return policy.late_reversal_grace_ms === undefined ? answer(policy, 'late_reversal', 'suspend') : 'granted'
+}
+
+function afterPart(policy: PolicyOverrides, gone_minor: bigint, price_minor: bigint): Access {
+  const { partial_refund: said = 'keep' } = policy
+  if (typeof said !== 'number') return MEANING[String(said)]!
+  return gone_minor * 10_000n >= BigInt(said) * price_minor ? 'revoked' : 'granted'
+}
+
 /** One payment of exactly the price. */
-export function accessOfOne(end: Figures): OrderOutcome['access'] {
-  const back = end.refunded_minor + end.lost_minor + end.reversed_minor
-  if (end.reversed_minor > 0n) return 'suspended'
-  if (back >= end.captured_minor) return 'revoked'
-  if (end.disputed_minor > 0n) return 'suspended'
-  return 'granted'
+export function accessOfOne(end: Happened, policy: PolicyOverrides): Access {
+  const gone_minor = end.refunded_minor + end.lost_minor
+  const nothing_left = gone_minor + end.reversed_minor >= end.captured_minor
+  const part = () => afterPart(policy, gone_minor, end.captured_minor)
+  const answers: Access[] = []
+  if (end.refunded_minor > 0n) {
+    if (policy.external_refund === 'review') answers.push('suspended')
+    else answers.push(nothing_left ? answer(policy, 'full_refund', 'revoke') : part())
+  }
+  if (end.lost_minor > 0n) {
+    if (end.partly_lost && policy.dispute_partial === 'review') answers.push('suspended')
+    else answers.push(nothing_left ? answer(policy, 'dispute_lost', 'revoke') : part())
+  }
+  if (end.disputed_minor > 0n) answers.push(answer(policy, 'dispute_opened', 'suspend'))
+  if (end.reversed_minor > 0n) answers.push(afterReversal(policy))
+  if (end.refund_pending_minor > 0n) answers.push(answer(policy, 'refund_pending', 'keep'))
+  if (end.asked !== null) answers.push(answer(policy, end.asked, 'keep'))
+  if (end.returned_minor > 0n) answers.push(answer(policy, 'refund_failed', 'keep'))
+  if (end.won_minor > 0n && policy.dispute_opened !== 'keep') {
+    answers.push(answer(policy, 'dispute_won', 'keep'))
+  }
+  return strictest(answers)
 }
 
 export function statusOfOne(end: Figures): OrderOutcome['status'] {
@@ -34,12 +92,36 @@ function fatesOf(ends: readonly Figures[]): Fate[] {
 }
 
 /** Any payment that is whole pays the order. Otherwise all but one were surplus: the one that still may come back first. */
-export function accessOfSeveral(ends: readonly Figures[]): OrderOutcome['access'] {
+export function accessOfSeveral(ends: readonly Happened[], policy: PolicyOverrides): Access {
   const fates = fatesOf(ends)
+  return strictest([takenFromSeveral(fates, policy), ...askedOfSeveral(ends, fates, policy)])
+}
+
+function takenFromSeveral(fates: readonly Fate[], policy: PolicyOverrides): Access {
   if (fates.includes('intact')) return 'granted'
-  if (fates.includes('disputed')) return 'suspended'
-  if (fates.includes('lost')) return 'revoked'
-  return fates.includes('reversed') ? 'suspended' : 'revoked'
+  if (fates.includes('disputed')) return answer(policy, 'dispute_opened', 'suspend')
+  if (fates.includes('lost')) return answer(policy, 'dispute_lost', 'revoke')
+  if (fates.includes('reversed')) return afterReversal(policy)
+  return policy.external_refund === 'review' ? 'suspended' : answer(policy, 'full_refund', 'revoke')
+}
+
+/** What took nothing matters where no whole payment would be left without those that it concerns. */
+function askedOfSeveral(
+  ends: readonly Happened[],
+  fates: readonly Fate[],
+  policy: PolicyOverrides,
+): Access[] {
+  const intact = fates.filter((fate) => fate === 'intact').length
+  const when = (concerned: (end: Happened) => boolean, option: string): Access => {
+    const count = ends.filter(concerned).length
+    return count > 0 && intact - count < 1 ? answer(policy, option, 'keep') : 'granted'
+  }
+  return [
+    when((end) => end.asked === 'early_warning', 'early_warning'),
+    when((end) => end.asked === 'inquiry', 'inquiry'),
+    when((end) => end.returned_minor > 0n, 'refund_failed'),
+    policy.dispute_opened === 'keep' ? 'granted' : when((end) => end.won_minor > 0n, 'dispute_won'),
+  ]
 }
 
 export function statusOfSeveral(
@@ -63,4 +145,18 @@ function severalStatus(fates: readonly Fate[], surplus_minor: bigint): OrderOutc
   if (fates.includes('intact') || fates.includes('disputed')) return 'paid'
   if (fates.includes('lost')) return 'charged_back'
   return fates.includes('reversed') ? 'awaiting_payment' : 'refunded'
+}
+
+/** So much came, all of it stays, and it is not exactly the price. */
+export function endOfSum(came_minor: bigint, due_minor: bigint, policy: PolicyOverrides): OrderOutcome {
+  const tolerated_minor = BigInt(policy.tolerance_minor ?? 0n)
+  const sums = { paid_minor: came_minor, net_minor: came_minor, surplus_minor: 0n }
+  if (due_minor - came_minor > tolerated_minor) {
+    const access = policy.partial_payments === 'grant' ? 'granted' : 'none'
+    return { ...sums, status: 'underpaid', access }
+  }
+  const surplus_minor = came_minor - due_minor
+  return surplus_minor > tolerated_minor
+    ? { ...sums, status: 'overpaid', surplus_minor, access: 'granted' }
+    : { ...sums, status: 'paid', access: 'granted' }
 }
