@@ -36,6 +36,14 @@ describe('the gate of an account', () => {
     expect([gate.open, gate.admit(3_601)]).toEqual([false, null])
   })
 
+  it('takes the failures of requests that were under way together for one, however many they are', () => {
+    const gate = new AccountGate({ failures: 3, pause_ms: 1_000 })
+    for (let n = 0; n < 11; n += 1) expect(gate.admit(0)).toBe(null)
+    for (let n = 0; n < 11; n += 1) gate.heard(AWAY, 10)
+    expect(gate.admit(1_009)).toBe(1_010)
+    expect(gate.admit(1_010)).toBe(null)
+  })
+
   it('never exceeds its rate, however it is asked', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 200 }), (pauses) => {

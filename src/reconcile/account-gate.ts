@@ -28,6 +28,9 @@ export class AccountGate {
   #filled_ms = 0
   #closed_until_ms = 0
   #failures = 0
+  /** Trials that failed since it was left alone. Requests that were under way before are none. */
+  #trials = 0
+  #trying = false
 
   constructor({ per_second = 10, burst = 20, failures = 5, pause_ms = 15_000 }: GateOptions = {}) {
     this.#per_ms = per_second / 1_000
@@ -45,7 +48,10 @@ export class AccountGate {
     if (this.#tokens < 1) return now_ms + Math.ceil((1 - this.#tokens) / this.#per_ms)
     this.#tokens -= 1
     // While nobody knows whether it is back, one request is the trial and the others wait for what comes of it.
-    if (this.open) this.#closed_until_ms = now_ms + this.#pauseNow()
+    if (this.open) {
+      this.#trying = true
+      this.#closed_until_ms = now_ms + this.#pauseNow()
+    }
     return null
   }
 
@@ -53,10 +59,14 @@ export class AccountGate {
   heard(answer: LookupAnswer, now_ms: number): void {
     if (answer.outcome !== 'unavailable') {
       this.#failures = 0
+      this.#trials = 0
+      this.#trying = false
       this.#closed_until_ms = 0
       return
     }
     this.#failures += 1
+    if (this.#trying) this.#trials += 1
+    this.#trying = false
     const pause_ms = Math.max(answer.retry_after_ms ?? 0, this.open ? this.#pauseNow() : 0)
     this.#closed_until_ms = Math.max(this.#closed_until_ms, now_ms + pause_ms)
   }
@@ -67,7 +77,7 @@ export class AccountGate {
   }
 
   #pauseNow(): number {
-    return Math.min(this.#pause_ms * 2 ** Math.min(this.#failures - this.#failures_max, 20), PAUSE_MAX_MS)
+    return Math.min(this.#pause_ms * 2 ** Math.min(this.#trials, 20), PAUSE_MAX_MS)
   }
 }
 

@@ -19,7 +19,7 @@ function scriptAt(fake: FakePaypal): Script {
     happenings.happening(`pay ${seed}`, 2, () => {
       fake.pay({ seed, amount_minor, currency, order: reference })
       payments += 1
-      // By now key and token are there, so that it is the answer to one look-up that is lost.
+      // The answer to a look-up, or to the request for the token, after which all that need it are asked again.
       if (payments === 6) fake.faults.lost_answers = 1
     })
   const refund = (sale: Sale, part_minor: bigint) =>
