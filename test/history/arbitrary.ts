@@ -47,6 +47,7 @@ function tellHistory(
     if (story.terms !== null) registered.push({ reference: story.reference, terms: story.terms })
     orders[story.reference] = story.outcome
     Object.assign(payments, story.payments)
+    Object.assign(subscriptions, story.subscriptions)
   })
   subscription_scripts.forEach((script, index) => {
     const id = `${prefix}sub_${index + 1}`

@@ -3,7 +3,7 @@ import { type OrderTerms, orderClosed } from '../../src/facts/order.ts'
 import { paymentMilestone } from '../../src/facts/payment.ts'
 import type { PaymentSubject } from '../../src/facts/subject.ts'
 import type { PolicyOverrides } from '../../src/rules/policy.ts'
-import type { OrderOutcome, PaymentOutcome } from './history.ts'
+import type { OrderOutcome, PaymentOutcome, SubscriptionOutcome } from './history.ts'
 import { NO_MONEY } from './history.ts'
 import {
   type AbandonedScript,
@@ -15,7 +15,7 @@ import {
   tellPayment,
   wholeAftermath,
 } from './payment-script.ts'
-import { AFTERMATH_OPTIONS, policyScript, SUM_OPTIONS } from './policy-script.ts'
+import { AFTERMATH_OPTIONS, policyScript, SUBSCRIPTION_OPTIONS, SUM_OPTIONS } from './policy-script.ts'
 import {
   accessOfOne,
   accessOfSeveral,
@@ -24,6 +24,7 @@ import {
   statusOfOne,
   statusOfSeveral,
 } from './reckoning.ts'
+import { type RecurringScript, recurringOf, recurringScript, tellRecurring } from './recurring-script.ts'
 import type { Teller } from './teller.ts'
 
 /** How an order goes, by what is paid for it. */
@@ -49,6 +50,7 @@ export type OrderScript = {
       readonly by_terms: boolean
     }
   | { readonly kind: 'closed_after_payment'; readonly payment: PaymentScript }
+  | { readonly kind: 'recurring'; readonly recurring: RecurringScript }
   | { readonly kind: 'unpaid' }
   | { readonly kind: 'free' }
 )
@@ -89,6 +91,15 @@ export const orderScript: fc.Arbitrary<OrderScript> = fc.oneof(
       payments: fc.array(paymentScript(wholeAftermath), { minLength: 2, maxLength: 3 }),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      ...exact,
+      policy: policyScript([...AFTERMATH_OPTIONS, ...SUBSCRIPTION_OPTIONS]),
+      kind: fc.constant('recurring' as const),
+      recurring: recurringScript,
+    }),
+  },
   fc.record({
     ...staying,
     kind: fc.constantFrom(
@@ -122,6 +133,7 @@ export interface OrderStory {
   /** Null where the merchant never registers the order. */
   readonly terms: OrderTerms | null
   readonly payments: Readonly<Record<string, PaymentOutcome>>
+  readonly subscriptions: Readonly<Record<string, SubscriptionOutcome>>
   readonly outcome: OrderOutcome
 }
 
@@ -132,6 +144,17 @@ const ACCOUNT = 'default'
 export function tellOrder(teller: Teller, reference: string, script: OrderScript): OrderStory {
   const { due_minor, currency } = script
   const payments: Record<string, PaymentOutcome> = {}
+  const subscription = {
+    kind: 'subscription',
+    namespace: NAMESPACE,
+    account: ACCOUNT,
+    id: `sub_${reference}`,
+  } as const
+  const by_subscription = script.kind === 'recurring' && script.recurring.named_by === 'subscription'
+  const naming = {
+    ...(by_subscription ? {} : { order: reference }),
+    ...(script.kind === 'recurring' ? { subscription: subscription.id } : {}),
+  }
   const subject = (name: string): PaymentSubject => ({
     kind: 'payment',
     namespace: NAMESPACE,
@@ -144,7 +167,7 @@ export function tellOrder(teller: Teller, reference: string, script: OrderScript
     amount_minor = due_minor,
     paid_in = currency,
   ): Happened => {
-    const story = { subject: subject(name), order: reference, amount_minor, currency: paid_in }
+    const story = { subject: subject(name), naming, amount_minor, currency: paid_in }
     const { outcome, happened } = tellPayment(teller, story, payment)
     payments[story.subject.id] = outcome
     return happened
@@ -152,7 +175,7 @@ export function tellOrder(teller: Teller, reference: string, script: OrderScript
   script.abandoned.forEach((abandoned, index) => {
     const story = {
       subject: subject(`abandoned${index}`),
-      order: reference,
+      naming: { order: reference },
       amount_minor: due_minor,
       currency,
     }
@@ -166,11 +189,17 @@ export function tellOrder(teller: Teller, reference: string, script: OrderScript
       quantity: index + 1,
     })),
     ...(Object.keys(script.policy).length > 0 ? { policy: script.policy } : {}),
+    ...(script.kind === 'recurring' ? { recurring: recurringOf(script.recurring, script.policy) } : {}),
     ...(script.kind === 'wrong_account' ? { account: 'another' } : {}),
     ...(script.kind === 'late' && script.by_terms ? { expires_at: teller.later() } : {}),
   }
+  const story = { reference, terms: script.kind === 'unregistered' ? null : terms, payments }
+  if (script.kind === 'recurring') {
+    const told = tellRecurring(teller, subscription, reference, script, pay)
+    return { ...story, subscriptions: { [subscription.id]: told.subscription }, outcome: told.outcome }
+  }
   const outcome = tellPayments(teller, reference, script, pay, subject, payments)
-  return { reference, terms: script.kind === 'unregistered' ? null : terms, payments, outcome }
+  return { ...story, subscriptions: {}, outcome }
 }
 
 const NOTHING: OrderOutcome = {
@@ -184,7 +213,7 @@ const NOTHING: OrderOutcome = {
 function tellPayments(
   teller: Teller,
   reference: string,
-  script: OrderScript,
+  script: Exclude<OrderScript, { kind: 'recurring' }>,
   pay: (name: string, payment: PaymentScript, amount_minor?: bigint, paid_in?: string) => Happened,
   subject: (name: string) => PaymentSubject,
   payments: Record<string, PaymentOutcome>,

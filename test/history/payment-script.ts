@@ -116,7 +116,8 @@ export const abandonedScript: fc.Arbitrary<AbandonedScript> = fc.record({
 
 export interface PaymentStory {
   readonly subject: PaymentSubject
-  readonly order: string
+  /** What its messages name. */
+  readonly naming: { readonly order?: string; readonly subscription?: string }
   readonly amount_minor: bigint
   readonly currency: string
 }
@@ -129,12 +130,12 @@ export function tellPayment(
 ): { outcome: PaymentOutcome; happened: Happened } {
   const { subject, amount_minor, currency } = story
   const milestone = reporter(teller, story, script.attempts_named)
-  teller.tell(paymentMilestone(subject, { milestone: 'created', amount_minor, currency, order: story.order }))
+  teller.tell(paymentMilestone(subject, { milestone: 'created', amount_minor, currency, ...story.naming }))
   for (let failure = 1; failure <= script.failures; failure += 1) milestone('failed', failure)
   milestone('pending', script.failures + 1)
   milestone('succeeded', script.failures + 1)
   const moved_at = teller.now
-  const whole = { milestone: 'succeeded', amount_minor, currency, order: story.order, moved_at } as const
+  const whole = { milestone: 'succeeded', amount_minor, currency, ...story.naming, moved_at } as const
   if (script.attempts_named && script.whole_too) teller.tell(paymentMilestone(subject, whole))
   if (script.session) {
     const session = { ...subject, id: `${subject.id}_session` }
@@ -179,9 +180,9 @@ function attemptId(subject: PaymentSubject, number: number): string {
 
 function reporter(teller: Teller, story: PaymentStory, attempts_named: boolean) {
   return (milestone: PaymentMilestone, number: number): void => {
-    const { subject, amount_minor, currency, order } = story
+    const { subject, amount_minor, currency, naming } = story
     const attempt = attempts_named ? { attempt: attemptId(subject, number) } : {}
-    const content: PaymentMilestoneReached = { milestone, ...attempt, amount_minor, currency, order }
+    const content: PaymentMilestoneReached = { milestone, ...attempt, amount_minor, currency, ...naming }
     const moved_at = teller.later()
     teller.tell(paymentMilestone(subject, milestone === 'succeeded' ? { ...content, moved_at } : content))
   }

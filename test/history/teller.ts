@@ -10,6 +10,7 @@ const OMISSIBLE = [
   'currency',
   'moved_at',
   'order',
+  'subscription',
   'method',
   'reason',
   'origin',
