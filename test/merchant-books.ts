@@ -19,6 +19,7 @@ interface OrderLine {
   net_minor: string
   surplus_minor: string
   access: Outcome['orders'][string]['access'] | null
+  credits: number
 }
 
 interface SubscriptionLine {
@@ -37,7 +38,9 @@ export async function readOutcome(merchant: Merchant): Promise<Outcome> {
   )
   const orders = await merchant.rows<OrderLine>(
     `select o.reference, o.status, o.paid_minor, o.net_minor, o.surplus_minor,
-       (select min(e.state) from entitlements e where e.order_id = o.id) as access
+       (select min(e.state) from entitlements e where e.order_id = o.id) as access,
+       (select coalesce(sum(e.quantity), 0)::int from entitlements e
+         where e.order_id = o.id and e.item like '%:credits' and e.state = 'granted') as credits
      from orders o where o.tenant = $1`,
     [merchant.tenant],
   )
@@ -48,9 +51,9 @@ export async function readOutcome(merchant: Merchant): Promise<Outcome> {
   return {
     payments: Object.fromEntries(payments.map(({ id, status, ...sums }) => [id, { status, ...minor(sums) }])),
     orders: Object.fromEntries(
-      orders.map(({ reference, status, access, ...sums }) => [
+      orders.map(({ reference, status, access, credits, ...sums }) => [
         reference,
-        { status, ...minor(sums), access: access ?? ('none' as const) },
+        { status, ...minor(sums), access: access ?? ('none' as const), credits },
       ]),
     ),
     subscriptions: Object.fromEntries(

@@ -62,6 +62,8 @@ export interface OrderOutcome {
   readonly surplus_minor: bigint
   /** What every item gives at the end; `none` where the order is not registered. */
   readonly access: 'none' | 'granted' | 'suspended' | 'revoked' | 'expired' | 'held'
+  /** How many credits are granted; 0 where the order sells none. */
+  readonly credits: number
 }
 
 export interface SubscriptionOutcome {

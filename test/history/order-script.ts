@@ -19,6 +19,8 @@ import { AFTERMATH_OPTIONS, policyScript, SUBSCRIPTION_OPTIONS, SUM_OPTIONS } fr
 import {
   accessOfOne,
   accessOfSeveral,
+  endOfPurchase,
+  endOfPurchases,
   endOfSum,
   type Happened,
   statusOfOne,
@@ -32,6 +34,8 @@ export type OrderScript = {
   readonly due_minor: bigint
   readonly currency: string
   readonly items: number
+  /** The order sells so many credits and no other items. */
+  readonly credits: number | null
   readonly policy: PolicyOverrides
   /** Tries that come to nothing, before the payments that do. */
   readonly abandoned: readonly AbandonedScript[]
@@ -59,6 +63,7 @@ const common = {
   due_minor: fc.bigInt({ min: 100n, max: 10_000_000_000_000_000n }),
   currency: fc.constantFrom('USD', 'EUR', 'JPY', 'KWD'),
   items: fc.integer({ min: 1, max: 3 }),
+  credits: fc.option(fc.constantFrom(1, 10, 1_000), { freq: 3 }),
   abandoned: fc.array(abandonedScript, { maxLength: 2 }),
   policy: policyScript([...AFTERMATH_OPTIONS, ...SUM_OPTIONS]),
 }
@@ -155,6 +160,7 @@ export function tellOrder(teller: Teller, reference: string, script: OrderScript
     ...(by_subscription ? {} : { order: reference }),
     ...(script.kind === 'recurring' ? { subscription: subscription.id } : {}),
   }
+  const ends: Happened[] = []
   const subject = (name: string): PaymentSubject => ({
     kind: 'payment',
     namespace: NAMESPACE,
@@ -170,6 +176,7 @@ export function tellOrder(teller: Teller, reference: string, script: OrderScript
     const story = { subject: subject(name), naming, amount_minor, currency: paid_in }
     const { outcome, happened } = tellPayment(teller, story, payment)
     payments[story.subject.id] = outcome
+    ends.push(happened)
     return happened
   }
   script.abandoned.forEach((abandoned, index) => {
@@ -184,10 +191,7 @@ export function tellOrder(teller: Teller, reference: string, script: OrderScript
   const terms: OrderTerms = {
     amount_minor: script.kind === 'free' ? 0n : due_minor,
     currency,
-    items: Array.from({ length: script.items }, (_, index) => ({
-      item: `${reference}:item${index}`,
-      quantity: index + 1,
-    })),
+    items: itemsOf(reference, script),
     ...(Object.keys(script.policy).length > 0 ? { policy: script.policy } : {}),
     ...(script.kind === 'recurring' ? { recurring: recurringOf(script.recurring, script.policy) } : {}),
     ...(script.kind === 'wrong_account' ? { account: 'another' } : {}),
@@ -196,10 +200,23 @@ export function tellOrder(teller: Teller, reference: string, script: OrderScript
   const story = { reference, terms: script.kind === 'unregistered' ? null : terms, payments }
   if (script.kind === 'recurring') {
     const told = tellRecurring(teller, subscription, reference, script, pay)
-    return { ...story, subscriptions: { [subscription.id]: told.subscription }, outcome: told.outcome }
+    const { credits } = script
+    const outcome =
+      credits === null ? told.outcome : endOfPurchases(told.outcome, credits, ends, due_minor, script.policy)
+    return { ...story, subscriptions: { [subscription.id]: told.subscription }, outcome }
   }
-  const outcome = tellPayments(teller, reference, script, pay, subject, payments)
+  const told = tellPayments(teller, reference, script, pay, subject, payments)
+  const { credits, policy } = script
+  const outcome = credits === null ? told : endOfPurchase(told, credits, ends, terms.amount_minor, policy)
   return { ...story, subscriptions: {}, outcome }
+}
+
+function itemsOf(reference: string, { credits, items }: OrderScript): OrderTerms['items'] {
+  if (credits !== null) return [{ item: `${reference}:credits`, quantity: credits, credits: true }]
+  return Array.from({ length: items }, (_, index) => ({
+    item: `${reference}:item${index}`,
+    quantity: index + 1,
+  }))
 }
 
 const NOTHING: OrderOutcome = {
@@ -208,6 +225,7 @@ const NOTHING: OrderOutcome = {
   net_minor: 0n,
   surplus_minor: 0n,
   access: 'none',
+  credits: 0,
 }
 
 function tellPayments(

@@ -99,9 +99,15 @@ export function outcomeOf(facts: readonly Fact[], as_of: string): Outcome {
       net_minor: state.net_minor,
       surplus_minor: state.surplus_minor,
       access: state.entitlements[0]?.state ?? 'none',
+      credits: creditsIn(state),
     })),
     subscriptions: mapValues(derived.subscriptions, ({ status, period_end }) => ({ status, period_end })),
   }
+}
+
+function creditsIn({ entitlements }: OrderState): number {
+  const credits = entitlements.find(({ item }) => item.endsWith(':credits'))
+  return credits?.state === 'granted' ? credits.quantity : 0
 }
 
 export function factsOf(messages: readonly Message[]): Fact[] {

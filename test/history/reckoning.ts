@@ -150,7 +150,7 @@ function severalStatus(fates: readonly Fate[], surplus_minor: bigint): OrderOutc
 /** So much came, all of it stays, and it is not exactly the price. */
 export function endOfSum(came_minor: bigint, due_minor: bigint, policy: PolicyOverrides): OrderOutcome {
   const tolerated_minor = BigInt(policy.tolerance_minor ?? 0n)
-  const sums = { paid_minor: came_minor, net_minor: came_minor, surplus_minor: 0n }
+  const sums = { paid_minor: came_minor, net_minor: came_minor, surplus_minor: 0n, credits: 0 }
   if (due_minor - came_minor > tolerated_minor) {
     const access = policy.partial_payments === 'grant' ? 'granted' : 'none'
     return { ...sums, status: 'underpaid', access }
@@ -159,4 +159,54 @@ export function endOfSum(came_minor: bigint, due_minor: bigint, policy: PolicyOv
   return surplus_minor > tolerated_minor
     ? { ...sums, status: 'overpaid', surplus_minor, access: 'granted' }
     : { ...sums, status: 'paid', access: 'granted' }
+}
+
+/** Of so many credits for the price, those that what is kept of it still buys. */
+function creditsLeft(
+  quantity: number,
+  ends: readonly Happened[],
+  enough_minor: bigint,
+  policy: PolicyOverrides,
+) {
+  const kept_minor = ends.reduce((sum, end) => {
+    const withheld_minor = policy.dispute_opened === 'keep' ? 0n : end.disputed_minor
+    return (
+      sum + end.captured_minor - end.refunded_minor - end.lost_minor - end.reversed_minor - withheld_minor
+    )
+  }, 0n)
+  if (kept_minor >= enough_minor) return quantity
+  return Number((BigInt(quantity) * kept_minor) / enough_minor)
+}
+
+/** An order of credits gives as long as one is left, whatever an order of a right would give. */
+function endWithCredits(end: OrderOutcome, credits: number): OrderOutcome {
+  if (credits > 0) return { ...end, access: 'granted', credits }
+  return end.access === 'granted' ? { ...end, access: 'revoked' } : end
+}
+
+/** Credits are counted once the price is complete. A tolerance is only drawn where nothing goes back. */
+export function endOfPurchase(
+  end: OrderOutcome,
+  quantity: number,
+  ends: readonly Happened[],
+  due_minor: bigint,
+  policy: PolicyOverrides,
+): OrderOutcome {
+  if (end.access === 'none' || end.status === 'underpaid') return { ...end, access: 'none' }
+  const enough_minor = due_minor - BigInt(policy.tolerance_minor ?? 0n)
+  return endWithCredits(end, creditsLeft(quantity, ends, enough_minor, policy))
+}
+
+/** Each period buys its own credits, and they stay when the subscription is over. */
+export function endOfPurchases(
+  end: OrderOutcome,
+  quantity: number,
+  ends: readonly Happened[],
+  due_minor: bigint,
+  policy: PolicyOverrides,
+): OrderOutcome {
+  const last = ends.at(-1)
+  if (last === undefined) return { ...end, access: 'none' }
+  const credits = ends.reduce((sum, one) => sum + creditsLeft(quantity, [one], due_minor, policy), 0)
+  return endWithCredits({ ...end, access: accessOfOne(last, policy) }, credits)
 }

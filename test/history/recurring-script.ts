@@ -150,6 +150,7 @@ function endOfPeriods(
     paid_minor,
     net_minor: paid_minor - gone,
     surplus_minor: 0n,
+    credits: 0,
     access: right === 'granted' || money === 'revoked' ? money : right,
   }
 }
