@@ -53,7 +53,10 @@ export function alarmsOf(row: OperationRow): (kind: ExceptionKind) => boolean {
   return (kind) => {
     if (kind === 'operation_unknown') return row.state === 'unknown' || row.state === 'in_flight'
     const held = row.state === 'planned' && row.due_at === null
-    return held || row.state === 'failed_definitive' || row.state === 'superseded'
+    // The program that asked for a charge sees itself what came of it.
+    const refundOver =
+      row.kind === 'refund' && (row.state === 'failed_definitive' || row.state === 'superseded')
+    return held || refundOver
   }
 }
 

@@ -160,6 +160,24 @@ withDatabases('a charge that we ask for', (database_of) => {
     expect(charged()).toBe(1)
   })
 
+  it.each(['failed_definitive', 'superseded'])(
+    'tells nobody any more that it was not sent when it is over as %s',
+    async (state) => {
+      const database = await database_of()
+      const shop = stripeShop(database, clock, fake)
+      await shop.order('A-1')
+      await shop.operations.charge({ ...CHARGE, method: 'pm_declined' })
+      fake.faults.locked_out = true
+      await shop.run(2)
+      expect(await alarms(database)).toEqual([{ kind: 'operation_failed' }])
+      fake.faults.locked_out = false
+      if (state === 'superseded') fake.pay({ payment: 'pi_link', amount_minor: 2_000n, order: 'A-1' })
+      await shop.run(3)
+      expect(await shop.operations.show(CHARGE.key)).toMatchObject({ state })
+      expect(await alarms(database)).toEqual([])
+    },
+  )
+
   it('takes a declined card for a no, and charges another one under a new attempt', async () => {
     const database = await database_of()
     const shop = stripeShop(database, clock, fake)

@@ -59,7 +59,8 @@ export class Sender {
     const moved = await this.#bench.move(tx, bucket, row, {
       state,
       from: ['planned'],
-      due_at: null,
+      // What was raised while the provider could not be asked is closed in a step of its own.
+      due_at: go === 'drop' && row.kind === 'charge' && row.code !== '' ? this.#bench.now() : null,
       code,
       reason,
     })

@@ -7,6 +7,12 @@ export interface Faults {
   delay_ms: number
   /** So many requests are done, and their answer is lost: the connection ends without one. */
   lost_answers: number
+  /** So many requests are done at once and answered only after `late_ms`. */
+  late_answers: number
+  /** So many requests stand still for `late_ms` before they are done and answered. */
+  late_requests: number
+  /** How late those are, milliseconds. */
+  late_ms: number
   /** So many requests end with 500 before anything is done. */
   errors_before: number
   /** So many requests are done and answered with 500; a repeat under the same key gets that 500 again where the provider does so. */
@@ -22,6 +28,14 @@ export interface Faults {
   /** Credentials are refused. */
   locked_out: boolean
 }
+
+type Countable =
+  | 'throttled'
+  | 'errors_before'
+  | 'errors_after'
+  | 'lost_answers'
+  | 'late_answers'
+  | 'late_requests'
 
 export interface FakeRequest {
   readonly method: string
@@ -54,6 +68,9 @@ export interface FakeServer {
 export const NO_FAULTS: Faults = {
   delay_ms: 0,
   lost_answers: 0,
+  late_answers: 0,
+  late_requests: 0,
+  late_ms: 30_000,
   errors_before: 0,
   errors_after: 0,
   throttled: 0,
@@ -68,11 +85,13 @@ const REQUESTS_MAX = 10_000
 const BODY_MAX = 4 * 1024 * 1024
 
 /**
- * Starts a stand-in. The transport faults (delay, lost answers, errors, throttling) are done here; those that need
+ * Starts a stand-in. The transport faults (delay, lost and late answers, errors, throttling) are done here; those that need
  * the provider's own meaning (lag, lists, keys, credentials) are the handler's, which reads them from `faults`.
+ * @param onRequest is called with every request before anything is done about it, and may turn the switches
  */
 export async function startFakeServer(
   handle: (request: FakeRequest, faults: Faults) => FakeAnswer | Promise<FakeAnswer>,
+  onRequest: (request: FakeRequest, faults: Faults) => void = () => undefined,
 ): Promise<FakeServer> {
   const faults = { ...NO_FAULTS }
   const requests: FakeRequest[] = []
@@ -84,16 +103,19 @@ export async function startFakeServer(
     const request = await readRequest(incoming)
     requests.push(request)
     if (requests.length > REQUESTS_MAX) requests.shift()
-    if (faults.delay_ms > 0) await new Promise((resolve) => setTimeout(resolve, faults.delay_ms))
+    onRequest(request, faults)
+    if (faults.delay_ms > 0) await passed(faults.delay_ms)
+    if (spend('late_requests')) await passed(faults.late_ms)
     if (spend('throttled')) return send(response, { status: 429, headers: { 'retry-after': '1' }, body: {} })
     if (spend('errors_before')) return send(response, { status: 500, body: { error: 'before' } })
     const answer = await handle(request, faults)
+    if (spend('late_answers')) await passed(faults.late_ms)
     if (spend('lost_answers')) response.destroy()
     else if (spend('errors_after')) send(response, { status: 500, body: { error: 'after' } })
     else send(response, answer)
   }
 
-  function spend(fault: 'throttled' | 'errors_before' | 'errors_after' | 'lost_answers'): boolean {
+  function spend(fault: Countable): boolean {
     if (faults[fault] === 0) return false
     faults[fault] -= 1
     return true
@@ -112,6 +134,10 @@ export async function startFakeServer(
         server.closeAllConnections()
       }),
   }
+}
+
+function passed(delay_ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, delay_ms))
 }
 
 async function readRequest(incoming: IncomingMessage): Promise<FakeRequest> {

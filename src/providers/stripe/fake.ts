@@ -34,15 +34,18 @@ export interface StripeFakeOptions {
   readonly seed?: string
   /** Default: the clock of this machine. */
   readonly now_ms?: () => number
+  /** Called with every request before anything is done about it; may turn the switches. */
+  readonly onRequest?: (request: FakeRequest, faults: Faults) => void
 }
 
 export async function startStripeFake({
   seed = 'Fake',
   now_ms = Date.now,
+  onRequest,
 }: StripeFakeOptions = {}): Promise<StripeFake> {
   const books = newFakeBooks(seed, now_ms)
   const keys = new Map<string, Remembered>()
-  const server = await startFakeServer((request, faults) => answer(books, keys, request, faults))
+  const server = await startFakeServer((request, faults) => answer(books, keys, request, faults), onRequest)
   return {
     ...server,
     pay: (payment) => enterPayment(books, payment),
