@@ -3,6 +3,7 @@ import { type OrderTerms, orderClosed } from '../../src/facts/order.ts'
 import { paymentMilestone } from '../../src/facts/payment.ts'
 import type { PaymentSubject } from '../../src/facts/subject.ts'
 import type { PolicyOverrides } from '../../src/rules/policy.ts'
+import { type Answer, type DecisionScript, decisionScript, tellDecision } from './decision-script.ts'
 import type { OrderOutcome, PaymentOutcome, SubscriptionOutcome } from './history.ts'
 import { NO_MONEY } from './history.ts'
 import {
@@ -37,6 +38,7 @@ export type OrderScript = {
   /** The order sells so many credits and no other items. */
   readonly credits: number | null
   readonly policy: PolicyOverrides
+  readonly decided: DecisionScript | null
   /** Tries that come to nothing, before the payments that do. */
   readonly abandoned: readonly AbandonedScript[]
 } & (
@@ -65,6 +67,7 @@ const common = {
   items: fc.integer({ min: 1, max: 3 }),
   credits: fc.option(fc.constantFrom(1, 10, 1_000), { freq: 3 }),
   abandoned: fc.array(abandonedScript, { maxLength: 2 }),
+  decided: decisionScript,
   policy: policyScript([...AFTERMATH_OPTIONS, ...SUM_OPTIONS]),
 }
 
@@ -197,18 +200,60 @@ export function tellOrder(teller: Teller, reference: string, script: OrderScript
     ...(script.kind === 'wrong_account' ? { account: 'another' } : {}),
     ...(script.kind === 'late' && script.by_terms ? { expires_at: teller.later() } : {}),
   }
+  const { credits, policy, decided } = script
   const story = { reference, terms: script.kind === 'unregistered' ? null : terms, payments }
   if (script.kind === 'recurring') {
     const told = tellRecurring(teller, subscription, reference, script, pay)
-    const { credits } = script
-    const outcome =
-      credits === null ? told.outcome : endOfPurchases(told.outcome, credits, ends, due_minor, script.policy)
+    const undecided =
+      credits === null ? told.outcome : endOfPurchases(told.outcome, credits, ends, due_minor, policy)
+    const bought = Math.max(1, ends.length)
+    const kept = { ...undecided, access: 'granted', credits: bought * (credits ?? 0) } as const
+    const could = { undecided, kept, answer: null }
+    const outcome = decided === null ? undecided : tellDecision(teller, reference, decided, could)
     return { ...story, subscriptions: { [subscription.id]: told.subscription }, outcome }
   }
   const told = tellPayments(teller, reference, script, pay, subject, payments)
-  const { credits, policy } = script
-  const outcome = credits === null ? told : endOfPurchase(told, credits, ends, terms.amount_minor, policy)
+  const undecided = credits === null ? told : endOfPurchase(told, credits, ends, terms.amount_minor, policy)
+  const kept = { ...undecided, access: 'granted', credits: credits ?? 0 } as const
+  const could = { undecided, kept, answer: answerOf(script, undecided, (name) => subject(name).id) }
+  // Of an order that nobody registered there is nothing to decide.
+  const outcome =
+    decided === null || story.terms === null ? undecided : tellDecision(teller, reference, decided, could)
   return { ...story, subscriptions: {}, outcome }
+}
+
+/** What a person would say to how the order ended, where that asks for an answer. */
+function answerOf(
+  script: OrderScript,
+  undecided: OrderOutcome,
+  idOf: (name: string) => string,
+): Answer | null {
+  const { due_minor, currency, credits } = script
+  const settled = { ...undecided, status: 'paid', access: 'granted', credits: credits ?? 0 } as const
+  const accepted = (name: string): Answer => ({
+    says: { decision: 'accept_payment', payment: idOf(name) },
+    end: settled,
+  })
+  switch (script.kind) {
+    case 'short': {
+      const amount_minor = due_minor - due_minor / 2n
+      return { says: { decision: 'write_off', amount_minor, currency }, end: settled }
+    }
+    case 'nearly':
+      return accepted('nearly')
+    case 'wrong_currency':
+      return accepted('foreign')
+    case 'wrong_account':
+      return { ...accepted('stray'), end: { ...settled, paid_minor: due_minor, net_minor: due_minor } }
+    case 'late':
+      return script.how === 'canceled' ? { says: { decision: 'reopen' }, end: settled } : accepted('late')
+    case 'one': {
+      const end = { ...undecided, status: 'awaiting_payment', access: 'none', credits: 0 } as const
+      return { says: { decision: 'treat_as_surplus', payment: idOf('a') }, end }
+    }
+    default:
+      return null
+  }
 }
 
 function itemsOf(reference: string, { credits, items }: OrderScript): OrderTerms['items'] {
