@@ -139,9 +139,10 @@ describe('effects written on the way', () => {
             continue
           }
           expect(effect.announces).toBe(target?.state)
-          expect(effect.revision).toBe((revisions.get(effect.item) ?? 0) + 1)
+          const right = `${effect.order} ${effect.item}`
+          expect(effect.revision).toBe((revisions.get(right) ?? 0) + 1)
           if (effect.revision === 1) expect(effect.announces).toBe('granted')
-          revisions.set(effect.item, effect.revision)
+          revisions.set(right, effect.revision)
         }
       }),
       runs(150),

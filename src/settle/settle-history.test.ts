@@ -30,6 +30,7 @@ function* batches<T>(items: readonly T[], lengths: readonly number[]): Generator
 /** Whatever the road was: the rows are those of the pure derivation, and what was announced fits them. */
 async function expectEnd(merchant: Merchant, told: History): Promise<void> {
   expect(await merchant.outcome()).toEqual(told.expected)
+  expect(await rightsHeld(merchant)).toEqual(told.rights)
   const derived = deriveAll(factsOf(everything(told)), told.as_of)
   const due = [...derived.payments.values(), ...derived.orders.values(), ...derived.subscriptions.values()]
   expect(await merchant.exceptions()).toEqual(
@@ -38,6 +39,14 @@ async function expectEnd(merchant: Merchant, told: History): Promise<void> {
   expect(await merchant.count('unsettled where tenant = $1')).toBe(0)
   expect(await merchant.count(`events where tenant = $1 and state <> 'settled'`)).toBe(0)
   await expectEffects(merchant)
+}
+
+async function rightsHeld(merchant: Merchant): Promise<string[]> {
+  const rows = await merchant.rows<{ held: string }>(
+    `select concat_ws(' ', item, quantity, state) as held from rights where tenant = $1 and state <> 'none'`,
+    [merchant.tenant],
+  )
+  return rows.map(({ held }) => held).sort()
 }
 
 /** Revisions of an item run from 1 without gaps up to the stored one, only the last may wait, and one receipt at most. */

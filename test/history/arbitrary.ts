@@ -6,6 +6,7 @@ import type {
   RegisteredOrder,
   SubscriptionOutcome,
 } from './history.ts'
+import { rightsOf } from './holding.ts'
 import { type OrderScript, orderScript, tellOrder } from './order-script.ts'
 import { type SubscriptionScript, subscriptionScript, tellSubscription } from './subscription-script.ts'
 import { Teller } from './teller.ts'
@@ -43,7 +44,7 @@ function tellHistory(
   const payments: Record<string, PaymentOutcome> = {}
   const subscriptions: Record<string, SubscriptionOutcome> = {}
   order_scripts.forEach((script, index) => {
-    const story = tellOrder(teller, `${prefix}A-${index + 1}`, script)
+    const story = tellOrder(teller, `${prefix}A-${index + 1}`, `${prefix}user`, script)
     if (story.terms !== null) registered.push({ reference: story.reference, terms: story.terms })
     orders[story.reference] = story.outcome
     Object.assign(payments, story.payments)
@@ -60,6 +61,7 @@ function tellHistory(
     messages,
     as_of: teller.later(24 * 60),
     expected: { payments, orders, subscriptions },
+    rights: rightsOf(registered, orders),
   }
 }
 

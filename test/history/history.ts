@@ -17,6 +17,8 @@ export interface History {
   /** The present time of the end, later than every time in the messages. */
   readonly as_of: string
   readonly expected: Outcome
+  /** What holders have at the end, as `item quantity state`, sorted; without what they never had. */
+  readonly rights: readonly string[]
 }
 
 export interface RegisteredOrder {

@@ -39,6 +39,8 @@ export type OrderScript = {
   readonly credits: number | null
   readonly policy: PolicyOverrides
   readonly decided: DecisionScript | null
+  /** It names the one holder of the history, who may have the same items from other orders too. */
+  readonly held: boolean
   /** Tries that come to nothing, before the payments that do. */
   readonly abandoned: readonly AbandonedScript[]
 } & (
@@ -68,6 +70,7 @@ const common = {
   credits: fc.option(fc.constantFrom(1, 10, 1_000), { freq: 3 }),
   abandoned: fc.array(abandonedScript, { maxLength: 2 }),
   decided: decisionScript,
+  held: fc.constantFrom(false, true),
   policy: policyScript([...AFTERMATH_OPTIONS, ...SUM_OPTIONS]),
 }
 
@@ -149,7 +152,12 @@ const NAMESPACE = 'stripe'
 const ACCOUNT = 'default'
 
 /** Tells everything that happens to one order and reckons how it ends under its policy. */
-export function tellOrder(teller: Teller, reference: string, script: OrderScript): OrderStory {
+export function tellOrder(
+  teller: Teller,
+  reference: string,
+  holder: string,
+  script: OrderScript,
+): OrderStory {
   const { due_minor, currency } = script
   const payments: Record<string, PaymentOutcome> = {}
   const subscription = {
@@ -194,7 +202,8 @@ export function tellOrder(teller: Teller, reference: string, script: OrderScript
   const terms: OrderTerms = {
     amount_minor: script.kind === 'free' ? 0n : due_minor,
     currency,
-    items: itemsOf(reference, script),
+    items: itemsOf(script.held ? holder : reference, script),
+    ...(script.held ? { holder } : {}),
     ...(Object.keys(script.policy).length > 0 ? { policy: script.policy } : {}),
     ...(script.kind === 'recurring' ? { recurring: recurringOf(script.recurring, script.policy) } : {}),
     ...(script.kind === 'wrong_account' ? { account: 'another' } : {}),
@@ -256,10 +265,10 @@ function answerOf(
   }
 }
 
-function itemsOf(reference: string, { credits, items }: OrderScript): OrderTerms['items'] {
-  if (credits !== null) return [{ item: `${reference}:credits`, quantity: credits, credits: true }]
+function itemsOf(owner: string, { credits, items }: OrderScript): OrderTerms['items'] {
+  if (credits !== null) return [{ item: `${owner}:credits`, quantity: credits, credits: true }]
   return Array.from({ length: items }, (_, index) => ({
-    item: `${reference}:item${index}`,
+    item: `${owner}:item${index}`,
     quantity: index + 1,
   }))
 }
