@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { book, paid } from '../../test/history/shorthand.ts'
 import type { OrderItem } from '../facts/order.ts'
+import { NO_AFTERMATH } from './aftermath.ts'
 import { deriveOrder } from './derive-order.ts'
 import type { OrderBook, OrderState } from './order-state.ts'
 import type { PaymentSummary } from './payment-state.ts'
@@ -48,6 +49,16 @@ describe('periods', () => {
     expect(state).toMatchObject({ status: 'paid', paid_minor: 30000n, surplus_minor: 0n, exceptions: [] })
     expect(state).toMatchObject({ next_wakeup: IN_GRACE, due_minor: 10000n })
     expect(access(state)).toBe('granted')
+  })
+
+  it('two that raise the same are told apart', () => {
+    const outside = { ...REFUNDED, aftermath: { ...NO_AFTERMATH, external_minor: 10000n } }
+    const order = book({ recurring: {} }, { external_refund: 'review' })
+    const state = derive([period(3, outside), period(4, outside), MAY], [ACTIVE], order)
+    expect(raised(state)).toEqual([
+      'right_under_review external_refund/pi_3',
+      'right_under_review external_refund/pi_4',
+    ])
   })
 
   type Row = [string, PaymentSummary[], OrderState['status'], string, string[], Partial<Policy>?]

@@ -183,10 +183,14 @@ function periodExceptions(periods: readonly OrderStanding[], right: TimedRight |
     // A period that costs nothing (a trial, a credit note) is nothing to ask about beside one that was paid.
     if (free && !broughtAnything(period) && period.payments.conflicted.length === 0) return []
     const [payment] = Object.values(period.payments).flat() as PaymentSummary[]
-    return orderExceptions(period).map((due) =>
-      due.cause === '-' && payment !== undefined ? { ...due, cause: payment.id } : due,
-    )
+    return orderExceptions(period).map((due) => (payment === undefined ? due : ofPeriod(due, payment.id)))
   })
+}
+
+/** Two periods may each ask the same; told apart, neither answers for the other. */
+function ofPeriod(due: ExceptionDue, payment: string): ExceptionDue {
+  if (due.cause.includes(payment)) return due
+  return { ...due, cause: due.cause === '-' ? payment : `${due.cause}/${payment}` }
 }
 
 function severalOrders(reference: string, subscriptions: readonly SubscriptionSummary[]): ExceptionDue[] {
