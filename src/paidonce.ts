@@ -358,6 +358,20 @@ export class PaidOnce {
     )
   }
 
+  /** Starts what asks providers and looks for what stands still; part of `startWork`, for whoever puts that together. */
+  startAsking(): void {
+    for (const work of this.#asking) work.start()
+  }
+
+  /** Starts no further round of it and waits for those that run. */
+  async stopAsking(): Promise<void> {
+    await Promise.all(this.#asking.map((work) => work.stop()))
+  }
+
+  get #asking() {
+    return [this.lookups, this.confirms, this.reconciler, this.sweeper, this.performs, this.watcher]
+  }
+
   /**
    * Starts what works in the background: delivering effects (on a pool of its own, so that a slow receiver never takes a
    * connection from the front door) and settling what was kept. Any number of processes may do this on one database.
@@ -380,12 +394,7 @@ export class PaidOnce {
     await worker.start()
     await this.markMended()
     kept.start()
-    this.lookups.start()
-    this.confirms.start()
-    this.reconciler.start()
-    this.sweeper.start()
-    this.performs.start()
-    this.watcher.start()
+    this.startAsking()
     const checkOnce = () =>
       checkClock(this.database, this.bucketOf(this.tenant), this.tenant, Date.now).catch(onError)
     await checkOnce()
@@ -395,16 +404,7 @@ export class PaidOnce {
       kept,
       stop: async (drain_ms = 5_000) => {
         clearInterval(clock)
-        await Promise.all([
-          worker.stop({ drain_ms }),
-          kept.stop(),
-          this.lookups.stop(),
-          this.confirms.stop(),
-          this.reconciler.stop(),
-          this.sweeper.stop(),
-          this.performs.stop(),
-          this.watcher.stop(),
-        ])
+        await Promise.all([worker.stop({ drain_ms }), kept.stop(), this.stopAsking()])
         if (own) await database.close()
       },
     }

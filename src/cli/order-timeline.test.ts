@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { paidonce } from '../../test/cli.ts'
 import { withDatabases } from '../../test/database.ts'
 import { openShop } from '../../test/stripe-shop.ts'
 import { stripeEvents } from '../providers/stripe/index.ts'
@@ -48,8 +47,4 @@ withDatabases('the story of an order', (open) => {
       ['alert to a person', sent('exception.opened', 'due')],
     ])
   })
-})
-
-it('has a command', async () => {
-  expect((await paidonce(['orders', 'show', '--help'])).out).toContain('in the order in which it happened')
 })

@@ -45,16 +45,7 @@ export async function startService(paidonce: PaidOnce, options: ServiceOptions):
     sweeper,
     stop: async () => {
       await http?.close()
-      await Promise.all([
-        worker?.stop(),
-        sweeper?.stop(),
-        paidonce.lookups.stop(),
-        paidonce.confirms.stop(),
-        paidonce.reconciler.stop(),
-        paidonce.sweeper.stop(),
-        paidonce.performs.stop(),
-        paidonce.watcher.stop(),
-      ])
+      await Promise.all([worker?.stop(), sweeper?.stop(), paidonce.stopAsking()])
       await apart?.close()
     },
   }
@@ -133,11 +124,6 @@ function startSweeper(paidonce: PaidOnce, { onError }: ServiceOptions): KeptSwee
   const { settler, endpoints, installation } = paidonce
   const sweeper = new KeptSweeper(settler, endpoints, installation.buckets, Date.now, { onError })
   sweeper.start()
-  paidonce.lookups.start()
-  paidonce.confirms.start()
-  paidonce.reconciler.start()
-  paidonce.sweeper.start()
-  paidonce.performs.start()
-  paidonce.watcher.start()
+  paidonce.startAsking()
   return sweeper
 }

@@ -1,7 +1,6 @@
 import { type Decision, type DecisionKind, decision } from '../facts/decision.ts'
 import { Fault } from '../facts/fault.ts'
 import type { OrderSubject, PaymentSubject } from '../facts/subject.ts'
-import { exponentOf } from '../money/currency.ts'
 import { cleanText, utcTime } from '../providers/field.ts'
 import { orderBasis } from '../rules/basis.ts'
 import { deriveOrderBook } from '../rules/derive-order-book.ts'
@@ -208,9 +207,4 @@ function invalid(message: string): Fault {
 
 function notFound(message: string): Fault {
   return new Fault('not_found', message)
-}
-
-/** Minor units of a currency that an order can have; for whoever reads an amount from a person. */
-export function exponentOfOrder({ book }: Outlook): number | null {
-  return book.terms === null ? null : exponentOf(book.terms.currency)
 }

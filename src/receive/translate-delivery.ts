@@ -4,7 +4,7 @@ import type { Delivery, Verified } from '../providers/contract.ts'
 import type { Endpoint } from '../providers/endpoint.ts'
 import { type RaisedByItem, type SettleItem, settleItem } from '../settle/item.ts'
 import type { EventRow, EventState } from '../store/queries/insert-events.ts'
-import type { WantedLookup } from '../store/queries/request-lookups.ts'
+import { wantedLookup } from '../store/queries/request-lookups.ts'
 
 /** What an authentic delivery comes to: how its event is filed, and whether its facts are settled. */
 interface Verdict {
@@ -45,24 +45,9 @@ export function translateDelivery(
     body: delivery.body,
   }
   const facts = verdict.state === 'settled' ? translation.facts : []
-  const lookups = verdict.state === 'settled' ? lookupsOf(endpoint, translation, received_at) : []
+  const asked = verdict.state === 'settled' ? (translation.lookups ?? []) : []
+  const lookups = asked.map((request) => wantedLookup(endpoint, request, 'event', received_at))
   return settleItem({ tenant: endpoint.tenant, event, facts, lookups, raises: verdict.raises })
-}
-
-/** What an event asks to be looked up, due at once. */
-function lookupsOf(endpoint: Endpoint, { lookups = [] }: Translation, due_at: Date): WantedLookup[] {
-  const { name, tenant, provider } = endpoint
-  const { namespace, account } = provider
-  return lookups.map(({ object, id }) => ({
-    tenant,
-    namespace,
-    account,
-    object,
-    object_id: id,
-    endpoint: name,
-    asked_by: 'event',
-    due_at,
-  }))
 }
 
 /** Files a translated message, in the order of the table in docs/architecture.md: first what can be read, then whose it is. */

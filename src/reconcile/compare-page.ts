@@ -3,9 +3,8 @@ import { compareItem, isBreak, type Judgement, type ReconciledKind } from '../ru
 import { inTransaction } from '../store/in-transaction.ts'
 import { type ListedNote, noteListedItems } from '../store/queries/note-listed-items.ts'
 import { type NewBreak, recordBreaks, resolveBreaks } from '../store/queries/record-breaks.ts'
-import { requestLookups } from '../store/queries/request-lookups.ts'
+import { requestLookups, wantedLookup } from '../store/queries/request-lookups.ts'
 import type { ComparedItem } from './compared-item.ts'
-import { wantedLookup } from './lookup-worker.ts'
 import { findKnown, findKnownPayments, type Known } from './our-side.ts'
 import type { RunWork } from './run-work.ts'
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '../facts/fault.ts'
 import type { LookupRequest } from '../facts/lookup.ts'
 import type { Ask } from '../providers/ask.ts'
@@ -7,12 +8,12 @@ import { settleItem } from '../settle/item.ts'
 import { Rounds } from '../settle/rounds.ts'
 import type { Settler } from '../settle/settler.ts'
 import type { Database } from '../store/database.ts'
-import { errorCode } from '../store/driver-fault.ts'
+import { movedOn } from '../store/driver-fault.ts'
 import { inTransaction } from '../store/in-transaction.ts'
 import { finishLookup, type LookupEnd, readLookupAnswers } from '../store/queries/finish-lookup.ts'
 import { type LeasedLookup, leaseLookup, leaseLookups } from '../store/queries/lease-lookups.ts'
 import { findLastAnswer, putOffLookup } from '../store/queries/put-off-lookup.ts'
-import { requestLookups, type WantedLookup } from '../store/queries/request-lookups.ts'
+import { requestLookups, type WantedLookup, wantedLookup } from '../store/queries/request-lookups.ts'
 import { AccountGates } from './account-gate.ts'
 import { loadExpected } from './expected.ts'
 import { closeLookupFailure, raiseLookupFailure } from './lookup-failure.ts'
@@ -261,23 +262,10 @@ export class LookupWorker {
 /** The object of a question for whatever belongs to an order reference of ours; no provider's own word begins so. */
 export const BY_REFERENCE = '@reference'
 
-/** A question as it is stored. */
-export function wantedLookup(
-  { name, tenant, provider }: Endpoint,
-  { object, id }: LookupRequest,
-  asked_by: WantedLookup['asked_by'],
-  due_at: Date,
-): WantedLookup {
-  const { namespace, account } = provider
-  return { tenant, namespace, account, object, object_id: id, endpoint: name, asked_by, due_at }
-}
-
 function overtaken(error: unknown): boolean {
   const cause = error instanceof Fault ? error.cause : error
-  return errorCode(cause) === DIVISION_BY_ZERO
+  return movedOn(cause)
 }
-
-const DIVISION_BY_ZERO = '22012'
 
 /** A provider that asks for more patience than this is asked all the same, milliseconds. */
 const LONGEST_WAIT_MS = 3_600_000
@@ -305,8 +293,4 @@ async function within(limit_ms: number, answer: LookupAnswer | Promise<LookupAns
   } finally {
     clearTimeout(timer)
   }
-}
-
-function pause(delay_ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, delay_ms))
 }

@@ -6,7 +6,7 @@ import { cleanText } from '../providers/field.ts'
 import type { Redirect } from '../providers/start.ts'
 import { settleItem } from '../settle/item.ts'
 import type { Settler } from '../settle/settler.ts'
-import { wantedLookup } from './lookup-worker.ts'
+import { wantedLookup } from '../store/queries/request-lookups.ts'
 
 /** A payment that is begun at a provider which sends the buyer away and back. */
 export interface PaymentStart {

@@ -3,7 +3,7 @@ import { settleItem } from '../settle/item.ts'
 import { Rounds } from '../settle/rounds.ts'
 import type { Settler } from '../settle/settler.ts'
 import type { Database } from '../store/database.ts'
-import { requestLookups } from '../store/queries/request-lookups.ts'
+import { requestLookups, wantedLookup } from '../store/queries/request-lookups.ts'
 import {
   listParkedOrders,
   listPaymentsUnderWay,
@@ -11,7 +11,6 @@ import {
   type SweptPart,
   takeSweepRound,
 } from '../store/queries/sweep-round.ts'
-import { wantedLookup } from './lookup-worker.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

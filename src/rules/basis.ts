@@ -19,11 +19,6 @@ export function orderBasis(
   return hash('sha256', [text(terms), text(closed), ...seen].join('\n')).slice(0, 16)
 }
 
-/** A digest of what the messages say about one payment. */
-export function paymentBasis(orders_named: readonly string[], summary: PaymentSummary): string {
-  return hash('sha256', [text([...orders_named].sort(compareText)), text(summary)].join('\n')).slice(0, 16)
-}
-
 /** Names sorted: a database gives them back in an order of its own. */
 function text(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(text).join(',')}]`

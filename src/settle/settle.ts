@@ -1,7 +1,7 @@
 import type { PolicyOptions } from '../rules/policy.ts'
 import { paidOrders } from '../rules/settled-orders.ts'
 import { lostRace } from '../store/driver-fault.ts'
-import { deleteEventWitnesses } from '../store/queries/replace-witnesses.ts'
+import { deleteEventWitnesses } from '../store/queries/delete-event-witnesses.ts'
 import type { Ids } from '../store/queries/take-ids.ts'
 import { useSearchPath } from '../store/queries/use-search-path.ts'
 import { allOf } from './all-of.ts'

@@ -1,4 +1,4 @@
-import { errorCode } from '../store/driver-fault.ts'
+import { errorCode, movedOn } from '../store/driver-fault.ts'
 import { completeOperations } from '../store/queries/complete-operations.ts'
 import { deleteStaleDisputes } from '../store/queries/delete-stale-disputes.ts'
 import { finishLookup } from '../store/queries/finish-lookup.ts'
@@ -114,15 +114,12 @@ async function writeSubscriptions(work: Work, subscriptions: readonly Subscripti
   invariant(count === writes.length, 'a subscription changed under its lock')
 }
 
-/** The updates divide by zero when a row that they write has moved on. */
 function orMovedOn(what: string): (error: unknown) => never {
   return (error) => {
-    invariant(errorCode(error) !== DIVISION_BY_ZERO, `${what} changed under its lock`)
+    invariant(!movedOn(error), `${what} changed under its lock`)
     throw error
   }
 }
-
-const DIVISION_BY_ZERO = '22012'
 
 /** The disputes of a payment now; rows of others are left from what a replay took back. */
 function disputesOf({ id, state }: PaymentDraft) {

@@ -12,6 +12,14 @@ export function lostRace(error: unknown): boolean {
   return code === '40P01' || code === '40001'
 }
 
+/**
+ * True when a row was no longer as the caller had read it. Statements that must find their rows say so by dividing by zero,
+ * since an error aborts the transaction even when COMMIT was sent behind them.
+ */
+export function movedOn(error: unknown): boolean {
+  return errorCode(error) === '22012'
+}
+
 const socketCode = /^E[A-Z_]{3,}$/
 /** Connection exceptions, shutdown and crash of the server, a standby that takes no writes, exhausted resources. */
 const unavailableState = /^(?:08...|57P0[1-5]|25006|53[124]00)$/

@@ -1,9 +1,11 @@
 import { userInfo } from 'node:os'
 import type { DecisionKind } from '../../facts/decision.ts'
 import { parseDecimal } from '../../money/amount.ts'
-import { exponentOfOrder, lookAt } from '../../receive/decisions.ts'
+import { exponentOf } from '../../money/currency.ts'
+import type { PaidOnce } from '../../paidonce.ts'
+import { lookAt } from '../../receive/decisions.ts'
 import { readSnapshot } from '../../store/snapshot.ts'
-import { type CommandContext, type Register, WrongUsage } from '../command.ts'
+import { type Register, WrongUsage } from '../command.ts'
 import { list } from '../table.ts'
 
 interface DecideFlags {
@@ -57,7 +59,7 @@ export const registerDecide: Register = (program, act) => {
       actor: flags.actor ?? userInfo().username,
       reason,
       payment,
-      amount_minor: await readAmount(context, order, flags),
+      amount_minor: await readAmount(paidonce, order, flags),
       until,
       withdraws,
       firm,
@@ -75,23 +77,18 @@ export const registerDecide: Register = (program, act) => {
   })
 }
 
+/** An amount in the currency of the order, from what a person wrote in major units. */
 async function readAmount(
-  context: CommandContext,
+  paidonce: PaidOnce,
   order: string,
-  { amount, tenant: named }: DecideFlags,
+  { amount, tenant = paidonce.tenant }: DecideFlags,
 ): Promise<bigint | undefined> {
   if (amount === undefined) return undefined
-  const { database, tenant, bucketOf } = await paidonceOf(context)
-  const whose = named ?? tenant
-  const outlook = await readSnapshot(database, (db) => lookAt(db, bucketOf(whose), whose, order))
-  const exponent = exponentOfOrder(outlook)
+  const { book } = await readSnapshot(paidonce.database, (db) =>
+    lookAt(db, paidonce.bucketOf(tenant), tenant, order),
+  )
+  const exponent = book.terms === null ? null : exponentOf(book.terms.currency)
   const parsed = exponent === null ? null : parseDecimal(amount, exponent)
   if (parsed?.ok) return parsed.amount_minor
   throw new WrongUsage(`${JSON.stringify(amount)} is no amount in the currency of order ${order}`)
-}
-
-async function paidonceOf(context: CommandContext) {
-  const paidonce = await context.open()
-  const { database, tenant } = paidonce
-  return { database, tenant, bucketOf: (name: string) => paidonce.bucketOf(name) }
 }

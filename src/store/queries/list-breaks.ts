@@ -50,13 +50,6 @@ const OPEN: Statement = {
     where bucket = $1 and namespace = $2 and account = $3 and tenant = $4 and state = 'open' and id > $5 order by id limit $6`,
 }
 
-const COUNT: Statement = {
-  name: 'count-open-breaks',
-  text: `
-    select endpoint, class, count(*) as breaks from reconciliation_breaks
-    where bucket = $1 and state = 'open' group by endpoint, class order by endpoint, class`,
-}
-
 const DECIDE: Statement = {
   name: 'decide-break',
   text: `
@@ -95,13 +88,6 @@ export function listOpenBreaks(
   limit: number,
 ): Promise<BreakRow[]> {
   return db.query<BreakRow>(OPEN, [bucket, namespace, account, tenant, after, limit])
-}
-
-export function countOpenBreaks(
-  db: Queryable,
-  bucket: number,
-): Promise<{ endpoint: string; class: BreakClass; breaks: bigint }[]> {
-  return db.query(COUNT, [bucket])
 }
 
 /** What a person says about a break; null when there is none, or it is over. */

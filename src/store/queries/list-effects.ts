@@ -37,11 +37,6 @@ const OF_SUBJECTS: Statement = {
     where subject_id = any($2::bigint[]) and subject_id <> 0 and bucket = $1 order by id`,
 }
 
-const COUNT: Statement = {
-  name: 'count-effects-by-state',
-  text: 'select state, count(*) as count from effects where bucket = $1 group by state order by state',
-}
-
 export interface EffectFilter {
   readonly state?: string | undefined
   readonly topic?: string | undefined
@@ -63,11 +58,4 @@ export function listEffectsOf(
   subject_ids: readonly bigint[],
 ): Promise<ListedEffect[]> {
   return db.query<ListedEffect>(OF_SUBJECTS, [bucket, subject_ids])
-}
-
-export function countEffectsByState(
-  db: Queryable,
-  bucket: number,
-): Promise<{ state: string; count: bigint }[]> {
-  return db.query(COUNT, [bucket])
 }

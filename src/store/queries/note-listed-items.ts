@@ -12,15 +12,6 @@ const NOTE: Statement = {
     returning item_id`,
 }
 
-const CLASSIFY: Statement = {
-  name: 'classify-listed-items',
-  text: `
-    update reconciliation_items set class = i.class
-    from unnest($4::text[], $5::text[]) as i(item_id, class)
-    where reconciliation_items.item_id = i.item_id and reconciliation_items.reconciliation_id = $2
-      and reconciliation_items.kind = $3 and reconciliation_items.bucket = $1`,
-}
-
 const COUNT: Statement = {
   name: 'count-listed-items',
   text: `
@@ -68,23 +59,6 @@ export async function noteListedItems(
     items.map((item) => item.digest),
   ])
   return new Set(rows.map((row) => row.item_id))
-}
-
-/** Corrects the class of items that were noted. */
-export async function classifyListedItems(
-  db: Queryable,
-  bucket: number,
-  run: bigint,
-  kind: string,
-  items: readonly Pick<ListedNote, 'item_id' | 'class'>[],
-): Promise<void> {
-  await db.query(CLASSIFY, [
-    bucket,
-    run,
-    kind,
-    items.map((item) => item.item_id),
-    items.map((item) => item.class),
-  ])
 }
 
 export function countListedItems(

@@ -1,3 +1,4 @@
+import type { LookupRequest } from '../../facts/lookup.ts'
 import type { Queryable, Statement } from '../database.ts'
 
 // Asked for again: `wanted` goes up, so that an answer under way does not count for it, and the earlier time stands.
@@ -29,6 +30,22 @@ export interface WantedLookup extends LookupKey {
   readonly endpoint: string
   readonly asked_by: 'event' | 'start' | 'return' | 'person' | 'sweep'
   readonly due_at: Date
+}
+
+/** A question as it is stored; `endpoint` is the one whose credentials are used. */
+export function wantedLookup(
+  endpoint: {
+    readonly name: string
+    readonly tenant: string
+    readonly provider: Pick<LookupKey, 'namespace' | 'account'>
+  },
+  { object, id }: LookupRequest,
+  asked_by: WantedLookup['asked_by'],
+  due_at: Date,
+): WantedLookup {
+  const { name, tenant, provider } = endpoint
+  const { namespace, account } = provider
+  return { tenant, namespace, account, object, object_id: id, endpoint: name, asked_by, due_at }
 }
 
 /** Asks for look-ups; one of an object that is being asked about already is asked again afterwards. Gives their ids. */
